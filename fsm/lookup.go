@@ -1,0 +1,100 @@
+package fsm
+
+import (
+	"time"
+
+	"example.com/tenure"
+)
+
+// A Lookup is what stands for a key.
+type Lookup struct {
+	// Record of the key. For a key without one it tells what the next tenure
+	// will start from: Epoch is what its epoch will be above, ForgottenAtEpoch
+	// the forgotten floor.
+	Record     Record
+	Known      bool          // the key has a record
+	Number     Number        // of the tenure that stands, zero if none does
+	GrantIndex uint64        // of the tenure that stands, 0 if none does
+	TTL        time.Duration // of the tenure that stands, 0 if none does
+}
+
+// Lookup returns what stands for a key. It allocates nothing: the key's string
+// is the given one, and owners' are shared.
+func (s *State) Lookup(key string) Lookup {
+	slot, known := s.lookup(key)
+	if !known {
+		return Lookup{Record: s.unknown(key)}
+	}
+	return s.describe(slot, key)
+}
+
+// Number returns the number of the tenure that stands for a key, owner and
+// epoch, so that it can be named by it in an entry. It allocates nothing.
+// Without such a tenure there is no number, and a log entry must say so: a
+// number is no way to find out that a tenure is over.
+func (s *State) Number(key, owner string, epoch uint64) (Number, bool) {
+	slot, known := s.lookup(key)
+	if !known || s.grant(slot) == 0 {
+		return Number{}, false
+	}
+	t := s.row(slot)
+	if t.epoch != epoch || s.owners.name(t.owner) != owner {
+		return Number{}, false
+	}
+	return s.number(slot), true
+}
+
+// IsRequest reports whether the owner's request made the key's present or last
+// tenure, and whether that is over.
+func (s *State) IsRequest(key, owner, requestID string) (present, last bool) {
+	slot, known := s.lookup(key)
+	if !known || string(s.id(slot)) != requestID || s.owners.name(s.row(slot).owner) != owner {
+		return false, false
+	}
+	held := s.grant(slot) != 0
+	return held, !held
+}
+
+// Tenure returns what stands for the key of a tenure that stands, by its
+// number.
+func (s *State) Tenure(n Number) (Lookup, bool) {
+	page, i := s.cold(n.Slot)
+	if page == nil || page.rows[i].serial != n.Serial || s.grant(n.Slot) == 0 {
+		return Lookup{}, false
+	}
+	return s.describe(n.Slot, string(page.key(i))), true
+}
+
+// Each calls f for each record, in order of their slots, until it returns
+// false.
+func (s *State) Each(f func(Lookup) bool) {
+	for slot := range s.Slots() {
+		if page, i := s.cold(slot); page != nil && !f(s.describe(slot, string(page.key(i)))) {
+			return
+		}
+	}
+}
+
+// lookup returns the slot of a key.
+func (s *State) lookup(key string) (uint32, bool) {
+	var buffer [tenure.MaxKeyBytes]byte
+	if len(key) > len(buffer) {
+		return 0, false
+	}
+	return s.find(append(buffer[:0], key...))
+}
+
+// describe returns what stands in a slot that is in use.
+func (s *State) describe(slot uint32, key string) Lookup {
+	t := s.row(slot)
+	l := Lookup{
+		Record: Record{Key: key, Owner: s.owners.name(t.owner), Epoch: t.epoch, ForgottenAtEpoch: t.forgotten},
+		Known:  true,
+	}
+	if l.GrantIndex = s.grant(slot); l.GrantIndex != 0 {
+		l.Record.Held = true
+		l.Number = s.number(slot)
+		l.TTL = time.Duration(s.ttl(slot)) * time.Millisecond
+	}
+	return l
+}

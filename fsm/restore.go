@@ -1,0 +1,194 @@
+package fsm
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"example.com/tenure"
+)
+
+// Restore reads a snapshot to the end of r and returns the state that it was
+// taken of. What the state is depends on the snapshot alone.
+//
+// It checks all it reads, last of all the checksums of the file and of the
+// state. An error says what is wrong with which record, and is one of
+// [ErrChecksum], [ErrUnknown] and [ErrMalformed], or comes from r. What a bad
+// snapshot makes it allocate is bounded: 20 MB, and
+// a page of 14 KB for each record that there is.
+func Restore(r io.Reader, options ...Option) (*State, error) {
+	in := &restoring{source: newSource(r), state: New(options...)}
+	if err := in.readAll(); err != nil {
+		return nil, fmt.Errorf("snapshot: %w", err)
+	}
+	return in.state, nil
+}
+
+// A restoring is a state on its way from a snapshot.
+type restoring struct {
+	*source
+	state  *State
+	owners []string // in order of their first record
+
+	key   [tenure.MaxKeyBytes]byte
+	owner [tenure.MaxOwnerBytes]byte
+	id    [tenure.MaxRequestIDBytes]byte
+}
+
+func (in *restoring) readAll() error {
+	if err := in.readGlobals(); err != nil {
+		return err
+	}
+	last := int64(-1)
+	for in.err == nil {
+		next := in.uvarint()
+		if next == 0 {
+			break
+		}
+		if next > uint64(MaxRecords-1-last) {
+			in.fail("slot %d after the one before: at most %d are allowed", next, MaxRecords)
+			break
+		}
+		last += int64(next)
+		if err := in.readRecord(uint32(last)); err != nil {
+			return fmt.Errorf("record at slot %d: %w", last, err)
+		}
+	}
+	return in.readChecksums()
+}
+
+func (in *restoring) readGlobals() error {
+	var start [len(magic)]byte
+	if string(in.bytes(start[:])) != magic && in.err == nil {
+		return fmt.Errorf("%w: it doesn't start like one", ErrChecksum)
+	}
+	if version := in.byte(); version != SnapshotVersion && in.err == nil {
+		return fmt.Errorf("%w: it is of version %d, this program knows %d", ErrUnknown, version, SnapshotVersion)
+	}
+	g := &in.state.globals
+	g.clusterID = string(in.text(in.id[:]))
+	g.largest = in.duration(in.uvarint(), tenure.MaxTTL)
+	g.window = in.duration(in.uvarint(), tenure.MaxTTL)
+	g.index, g.serials, g.floor, g.base = in.uvarint(), in.uvarint(), in.uvarint(), in.uvarint()
+	flags := in.byte()
+	g.marked, g.frozen = flags&flagMarked != 0, flags&flagFrozen != 0
+	founded := g.clusterID != ""
+	switch {
+	case founded && (ValidateClusterID(g.clusterID) != nil || g.largest < tenure.MinTTL):
+		in.fail("cluster id %q with a largest ttl of %v", g.clusterID, g.largest)
+	case !founded && (g.largest != 0 || g.serials != 0 || g.floor != 0 || g.base != 0):
+		in.fail("a cluster without an id that has granted something")
+	case flags >= flagEnd, (flags != 0 || g.window != 0) && g.base == 0:
+		in.fail("flags %#x and window %v with epoch base %d", flags, g.window, g.base)
+	case g.floor > tenure.MaxEpoch || g.base > tenure.MaxEpoch:
+		in.fail("forgotten floor %d, epoch base %d: at most %d is allowed", g.floor, g.base, uint64(tenure.MaxEpoch))
+	}
+	return in.err
+}
+
+// readRecord reads a record after its slot.
+func (in *restoring) readRecord(slot uint32) error {
+	var t texts
+	var r row
+	t.key = in.text(in.key[:])
+	r.epoch = in.uvarint()
+	r.forgotten = r.epoch - in.uvarint()
+	t.owner = in.readOwner()
+	t.id = in.text(in.id[:])
+	r.serial = in.uvarint()
+	var grant uint64
+	var ttl time.Duration
+	if ago := in.uvarint(); ago != 0 {
+		grant = in.state.index - (ago - 1)
+		ttl = in.duration(in.uvarint(), in.state.largest)
+	}
+	if in.err == nil {
+		in.checkRecord(t, r, grant, ttl)
+	}
+	if in.err == nil {
+		in.state.place(slot, t, r, grant, ttl)
+	}
+	return in.err
+}
+
+func (in *restoring) readOwner() []byte {
+	at := in.uvarint()
+	switch {
+	case at < uint64(len(in.owners)):
+		return append(in.owner[:0], in.owners[at]...)
+	case at > uint64(len(in.owners)):
+		in.fail("owner %d of %d", at, len(in.owners))
+		return nil
+	}
+	owner := in.text(in.owner[:])
+	in.owners = append(in.owners, string(owner))
+	return owner
+}
+
+func (in *restoring) checkRecord(t texts, r row, grant uint64, ttl time.Duration) {
+	s := in.state
+	if err := errors.Join(
+		tenure.ValidateKey(string(t.key)),
+		tenure.ValidateOwner(string(t.owner)),
+		tenure.ValidateRequestID(string(t.id)),
+		tenure.ValidateEpoch(r.epoch),
+	); err != nil {
+		in.fail("%w", err)
+		return
+	}
+	_, known := s.find(t.key)
+	switch {
+	case known:
+		in.fail("a second record of key %q", t.key)
+	case r.forgotten > r.epoch:
+		in.fail("forgotten epoch %d of epoch %d", r.forgotten, r.epoch)
+	case r.serial == 0 || r.serial > s.serials:
+		in.fail("tenure %d of %d", r.serial, s.serials)
+	case grant > s.index || (grant == 0) != (ttl == 0):
+		in.fail("grant index %d with ttl %v, after entry %d", grant, ttl, s.index)
+	case ttl != 0 && ttl < tenure.MinTTL:
+		in.fail("ttl %v: at least %v is allowed", ttl, tenure.MinTTL)
+	case grant != 0 && s.marked:
+		in.fail("a tenure that stands beside the restore marker")
+	case s.clusterID == "":
+		in.fail("a record of a cluster without an id")
+	}
+}
+
+// place puts a record into a free slot.
+func (s *State) place(slot uint32, t texts, r row, grant uint64, ttl time.Duration) {
+	s.slots.takeAt(slot)
+	s.occupy(slot, t.key)
+	s.begin(slot, false, t, r)
+	s.setHot(slot, grant, milliseconds(ttl))
+}
+
+func (in *restoring) readChecksums() error {
+	var words [12]byte
+	checksum := binary.LittleEndian.Uint64(in.bytes(words[:8]))
+	sum := in.sum()
+	stored := binary.LittleEndian.Uint32(in.bytes(words[8:]))
+	switch {
+	case in.err != nil:
+		return in.err
+	case sum != stored:
+		return fmt.Errorf("%w: of the file it is %08x, and %08x is stored", ErrChecksum, sum, stored)
+	case in.state.Checksum() != checksum:
+		return fmt.Errorf("%w: of the state it is %016x, and %016x is stored", ErrChecksum, in.state.Checksum(), checksum)
+	case !in.atEnd():
+		in.fail("it goes on after its end")
+		return in.err
+	}
+	return nil
+}
+
+// duration returns so many milliseconds, at most the given.
+func (s *source) duration(ms uint64, most time.Duration) time.Duration {
+	if ms > uint64(most/time.Millisecond) {
+		s.fail("a ttl of %d ms: at most %v is allowed", ms, most)
+		return 0
+	}
+	return time.Duration(ms) * time.Millisecond
+}
