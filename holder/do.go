@@ -1,0 +1,115 @@
+package holder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"example.com/tenure"
+)
+
+// Do calls f between two passes of the gate. nil means that f returned nil and
+// that the gate was open before and after it: what f did may be acknowledged,
+// nobody else owned the key meanwhile.
+//
+// If the gate is closed, f is not called, and the error is the gate's, a
+// [*tenure.FencedError]. If the gate closed while f ran, the error is the
+// gate's, and what f did may have been done or not and must not be
+// acknowledged. If f fails, its error is returned as it is; if the gate closed
+// as well, the error matches both.
+//
+// The context that f gets is ctx, cancelled also when the gate closes, with
+// the reason as its cause, and when Do returns. It costs nothing unless f looks
+// at it. ctx itself is not looked at by Do.
+func (l *Lease) Do(ctx context.Context, f func(ctx context.Context) error) error {
+	if err := l.AssertHeld(); err != nil {
+		return err
+	}
+	err := l.call(ctx, f)
+	if l.gate.pass(l.holder.clock) {
+		return err
+	}
+	fenced := l.fenced()
+	if err == nil {
+		return fenced
+	}
+	var known *tenure.FencedError
+	if errors.As(err, &known) && known.Key == l.key && known.Epoch == l.epoch {
+		return err // f asked the gate itself
+	}
+	return fmt.Errorf("%w; the work failed, too: %w", fenced, err)
+}
+
+func (l *Lease) call(ctx context.Context, f func(ctx context.Context) error) error {
+	work := &workContext{Context: ctx, lease: l}
+	defer work.end()
+	return f(work)
+}
+
+// A workContext is the context of one Do. It is bound to the lease only when
+// somebody asks whether it has ended: most functions of a write path never do,
+// and need not pay for it.
+type workContext struct {
+	context.Context // of Do's caller
+	lease           *Lease
+
+	mu     sync.Mutex
+	ended  bool            // Do has returned
+	child  context.Context // bound to both, or nil
+	cancel context.CancelCauseFunc
+	free   func() bool // takes child off the lease's context
+}
+
+// Done returns a channel that is closed when the caller's context has ended,
+// the gate has closed or Do has returned.
+func (c *workContext) Done() <-chan struct{} { return c.bind().Done() }
+
+// Err returns why Done is closed, or nil.
+func (c *workContext) Err() error { return c.bind().Err() }
+
+// Value returns the caller's value for key.
+func (c *workContext) Value(key any) any {
+	c.mu.Lock()
+	child := c.child
+	c.mu.Unlock()
+	if child != nil {
+		return child.Value(key) // so that context.Cause finds the child's
+	}
+	return c.Context.Value(key)
+}
+
+// bind returns the context that is bound to both.
+func (c *workContext) bind() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.child != nil {
+		return c.child
+	}
+	c.child, c.cancel = context.WithCancelCause(c.Context)
+	if c.ended {
+		c.cancel(nil)
+		return c.child
+	}
+	held := c.lease.Context()
+	if held.Err() != nil {
+		c.cancel(context.Cause(held))
+		return c.child
+	}
+	cancel := c.cancel
+	c.free = context.AfterFunc(held, func() { cancel(context.Cause(held)) })
+	return c.child
+}
+
+// end cancels the context, as Do returns.
+func (c *workContext) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+	if c.free != nil {
+		c.free()
+	}
+	if c.cancel != nil {
+		c.cancel(nil)
+	}
+}

@@ -1,0 +1,222 @@
+package holder_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"example.com/tenure"
+	"example.com/tenure/holder"
+	"example.com/tenure/holder/holdertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// What a request asks for.
+const (
+	acquire = "acquire"
+	renew   = "renew"
+	release = "release"
+	forget  = "forget"
+)
+
+// A request is one call as the store saw it begin.
+type request struct {
+	op     string
+	at     time.Time
+	keys   []string
+	epochs []uint64 // 0 for an acquire or a request id
+}
+
+// A proxy is a store between a holder and the store in memory: it records
+// every request, and a test can put anything between a request and its answer.
+type proxy struct {
+	*holdertest.Store
+
+	mu       sync.Mutex
+	between  func(ctx context.Context, r request, send func() []tenure.Result) []tenure.Result
+	requests []request
+}
+
+func newProxy(clock tenure.Clock) *proxy { return &proxy{Store: holdertest.NewStore(clock)} }
+
+// put sets what happens between a request and its answer; nil is nothing.
+func (p *proxy) put(between func(ctx context.Context, r request, send func() []tenure.Result) []tenure.Result) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.between = between
+}
+
+// sent returns the requests of one kind.
+func (p *proxy) sent(op string) []request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var sent []request
+	for _, r := range p.requests {
+		if r.op == op {
+			sent = append(sent, r)
+		}
+	}
+	return sent
+}
+
+// sentFor returns the requests of one kind about a tenure.
+func (p *proxy) sentFor(op, key string, epoch uint64) []request {
+	var sent []request
+	for _, r := range p.sent(op) {
+		for i := range r.keys {
+			if r.keys[i] == key && r.epochs[i] == epoch {
+				sent = append(sent, r)
+			}
+		}
+	}
+	return sent
+}
+
+func (p *proxy) pass(ctx context.Context, r request, send func() []tenure.Result) []tenure.Result {
+	r.at = time.Now()
+	p.mu.Lock()
+	p.requests = append(p.requests, r)
+	between := p.between
+	p.mu.Unlock()
+	if between == nil {
+		return send()
+	}
+	return between(ctx, r, send)
+}
+
+func (p *proxy) Acquire(ctx context.Context, req tenure.AcquireRequest) []tenure.Result {
+	r := request{op: acquire}
+	for _, a := range req.Asks {
+		r.keys, r.epochs = append(r.keys, a.Key), append(r.epochs, 0)
+	}
+	return p.pass(ctx, r, func() []tenure.Result { return p.Store.Acquire(ctx, req) })
+}
+
+func (p *proxy) Renew(ctx context.Context, req tenure.RenewRequest) []tenure.Result {
+	r := request{op: renew}
+	for _, n := range req.Renewals {
+		r.keys, r.epochs = append(r.keys, n.Key), append(r.epochs, n.Epoch)
+	}
+	return p.pass(ctx, r, func() []tenure.Result { return p.Store.Renew(ctx, req) })
+}
+
+func (p *proxy) Release(ctx context.Context, req tenure.ReleaseRequest) []tenure.Result {
+	r := request{op: release}
+	for _, e := range req.Endings {
+		r.keys, r.epochs = append(r.keys, e.Key), append(r.epochs, e.Epoch)
+	}
+	return p.pass(ctx, r, func() []tenure.Result { return p.Store.Release(ctx, req) })
+}
+
+func (p *proxy) Forget(ctx context.Context, req tenure.ForgetRequest) []tenure.Result {
+	r := request{op: forget}
+	for _, t := range req.Tenures {
+		r.keys, r.epochs = append(r.keys, t.Key), append(r.epochs, t.Epoch)
+	}
+	return p.pass(ctx, r, func() []tenure.Result { return p.Store.Forget(ctx, req) })
+}
+
+// silence answers a request as a store that is cut off does: not at all, until
+// the caller gives up.
+func silence(ctx context.Context, r request, _ func() []tenure.Result) []tenure.Result {
+	<-ctx.Done()
+	return unanswered(len(r.keys), &tenure.UnavailableError{MaybeApplied: true, Reason: "no answer", Err: ctx.Err()})
+}
+
+// unanswered returns n results with one error.
+func unanswered(n int, err error) []tenure.Result {
+	results := make([]tenure.Result, n)
+	for i := range results {
+		results[i].Err = err
+	}
+	return results
+}
+
+const (
+	ttl    = 10 * time.Second
+	margin = time.Second
+	key    = "tenant-42"
+)
+
+// A bubble is a store and a holder of it, in virtual time.
+type bubble struct {
+	*testing.T
+	clock *skewedClock
+	store *proxy
+	*holder.Holder
+}
+
+// inBubble runs a test in virtual time and closes its holder at the end.
+func inBubble(t *testing.T, test func(b *bubble)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := &bubble{T: t, clock: newSkewedClock(1), store: newProxy(tenure.MonotonicClock())}
+		b.Holder = b.another("replica-1")
+		test(b)
+		b.store.put(nil)
+		b.store.SetReachable(true)
+		if err := b.Holder.Close(t.Context()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+}
+
+// another makes a holder that shares the store and the clock.
+func (b *bubble) another(replica string) *holder.Holder {
+	b.Helper()
+	h, err := holder.New(holder.Config{Store: b.store, Replica: replica, TTL: ttl, Margin: margin, Clock: b.clock})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return h
+}
+
+// acquire acquires a key that must be free.
+func (b *bubble) acquire(key string) *holder.Lease {
+	b.Helper()
+	lease, err := b.Acquire(b.Context(), key)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return lease
+}
+
+// within returns a context that ends after d.
+func (b *bubble) within(d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	b.Cleanup(cancel)
+	return ctx
+}
+
+// A skewedClock runs at its own rate and can jump, as CLOCK_BOOTTIME does when
+// a suspended host wakes up: its timers don't see the jump.
+type skewedClock struct {
+	rate  float64
+	start time.Time
+
+	mu   sync.Mutex
+	jump time.Duration
+}
+
+func newSkewedClock(rate float64) *skewedClock { return &skewedClock{rate: rate, start: time.Now()} }
+
+func (c *skewedClock) Now() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Duration(float64(time.Since(c.start))*c.rate) + c.jump
+}
+
+func (c *skewedClock) AfterFunc(d time.Duration, f func()) tenure.Timer {
+	return time.AfterFunc(time.Duration(float64(d)/c.rate), f)
+}
+
+func (c *skewedClock) suspend(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.jump += d
+}
