@@ -2,14 +2,10 @@ package wire
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
 )
-
-// errMalformed: a message that no encoder of this protocol made.
-var errMalformed = errors.New("malformed message")
 
 // A cursor reads a message. Its first error sticks, and everything read after
 // it is zero, so that a decoder need look only once, at the end.
@@ -26,7 +22,7 @@ type cursor struct {
 
 func (c *cursor) fail(format string, args ...any) {
 	if c.err == nil {
-		c.err = fmt.Errorf("%w: %s", errMalformed, fmt.Sprintf(format, args...))
+		c.err = fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
 	}
 	c.rest = nil
 }
@@ -60,6 +56,12 @@ func (c *cursor) uvarint() uint64 {
 	}
 	c.rest = c.rest[n:]
 	return v
+}
+
+// varint reads a signed varint in its shortest form.
+func (c *cursor) varint() int64 {
+	v := c.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
 }
 
 func (c *cursor) take(n uint64) []byte {

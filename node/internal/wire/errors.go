@@ -18,6 +18,10 @@ var (
 	ErrOverload = errors.New("too much in flight")
 )
 
+// ErrMalformed: a message that no encoder of this protocol made. Of an answer
+// it says nothing about the outcome.
+var ErrMalformed = errors.New("malformed message")
+
 // NotSent says that a call's request surely did not reach the other end.
 // Nothing was done, and nothing will be.
 type NotSent struct {

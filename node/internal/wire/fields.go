@@ -70,7 +70,7 @@ func unpackDuration(v uint64) (time.Duration, error) {
 	}
 	const most = uint64(1<<63-1) / uint64(time.Millisecond)
 	if v>>1 > most {
-		return 0, fmt.Errorf("%w: a duration of %d ms", errMalformed, v>>1)
+		return 0, fmt.Errorf("%w: a duration of %d ms", ErrMalformed, v>>1)
 	}
 	return time.Duration(v>>1) * time.Millisecond, nil
 }

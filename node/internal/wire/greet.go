@@ -13,11 +13,6 @@ import (
 // [*Refused] if either end refuses the other. The caller closes the connection
 // after an error.
 func Greet(ctx context.Context, conn net.Conn, self Hello) (Hello, error) {
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(deadline); err != nil {
-			return Hello{}, err
-		}
-	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	peer, err := greet(conn, self)
 	if !stop() && err == nil { // the deadline of the past may come any moment
