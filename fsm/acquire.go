@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"fmt"
-	"time"
 
 	"example.com/tenure"
 )
@@ -14,7 +13,7 @@ func (s *State) acquire(c *item, r *Result) {
 		return
 	}
 	slot, known := s.find(c.key)
-	held := known && s.grant(slot) != 0
+	held := known && s.held(slot)
 	switch {
 	case held && s.madeBy(slot, c.owner, c.id):
 		s.extend(slot, c.ttl, r)
@@ -33,7 +32,7 @@ func (s *State) acquire(c *item, r *Result) {
 
 // proves reports whether the evidence names exactly what stands in a held slot.
 func (s *State) proves(slot uint32, e Evidence) bool {
-	return s.row(slot).epoch == e.Epoch && s.grant(slot) == e.GrantIndex
+	return s.row(slot).epoch == e.Epoch && s.hot(slot).grant == e.GrantIndex
 }
 
 // succeed gives a key with a record, free or taken over, to another tenure.
@@ -44,10 +43,12 @@ func (s *State) succeed(slot uint32, c *item, r *Result) {
 		r.Code, r.Reason = Invalid, epochsUsedUp
 		return
 	}
-	if s.grant(slot) != 0 {
+	if s.held(slot) {
 		r.Previous = Previous{Owner: s.owners.name(old.owner), Epoch: old.epoch}
 	}
-	s.admit(slot, true, c, row{epoch: epoch, forgotten: old.forgotten}, r)
+	s.serials++
+	s.replace(slot, c.texts, epochs{epoch: epoch, forgotten: old.forgotten, serial: s.serials}, s.granted(c))
+	s.admit(slot, c, r)
 }
 
 // start gives a key without a record its first tenure.
@@ -57,21 +58,23 @@ func (s *State) start(c *item, r *Result) {
 	case epoch > tenure.MaxEpoch:
 		r.Code, r.Reason = Invalid, epochsUsedUp
 		return
-	case s.count == MaxRecords:
+	case s.records == MaxRecords:
 		r.Code, r.Reason = Invalid, recordsUsedUp
 		return
 	}
 	slot := s.slots.take()
-	s.occupy(slot, c.key)
-	s.admit(slot, false, c, row{epoch: epoch, forgotten: s.floor}, r)
+	s.serials++
+	s.create(slot, c.texts, epochs{epoch: epoch, forgotten: s.floor, serial: s.serials}, s.granted(c))
+	s.admit(slot, c, r)
 }
 
-// admit begins the tenure that acquire has decided on.
-func (s *State) admit(slot uint32, known bool, c *item, tenure row, r *Result) {
-	s.serials++
-	tenure.serial = s.serials
-	s.begin(slot, known, c.texts, tenure)
-	s.setHot(slot, s.index, milliseconds(c.ttl))
+// granted returns the first grant of a tenure.
+func (s *State) granted(c *item) hotRow {
+	return hotRow{grant: s.index, ttl: milliseconds(c.ttl)}
+}
+
+// admit reports the tenure that has begun.
+func (s *State) admit(slot uint32, c *item, r *Result) {
 	if c.evidence.Marker != 0 {
 		s.marked = false // it stood and was named, or was cleared before
 	}
@@ -99,8 +102,7 @@ func (s *State) refuse(slot uint32, code Code, r *Result) {
 // report fills in what stands in a slot that is in use.
 func (s *State) report(slot uint32, r *Result) {
 	t := s.row(slot)
-	r.GrantIndex = s.grant(slot)
-	r.TTL = time.Duration(s.ttl(slot)) * time.Millisecond
+	r.GrantIndex, r.TTL = s.hot(slot).grant, s.hot(slot).duration()
 	r.Record = Record{
 		Key:              string(s.key(slot)),
 		Owner:            s.owners.name(t.owner),

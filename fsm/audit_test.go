@@ -33,28 +33,28 @@ func auditRecords(t failer, s *State) {
 			continue
 		}
 		count++
-		if s.grant(slot) != 0 {
+		if s.held(slot) {
 			held++
 		}
-		sum += s.coldTerm(slot) + hotTerm(slot, s.grant(slot), s.ttl(slot))
+		sum += s.coldTerm(slot) + hotTerm(slot, *s.hot(slot))
 		if found, ok := s.find(s.key(slot)); !ok || found != slot {
 			t.Fatalf("key %q of slot %d is found at %d, %v", s.key(slot), slot, found, ok)
 		}
-		if r := s.row(slot); r.forgotten > r.epoch || r.serial > s.serials || s.grant(slot) > s.index {
-			t.Fatalf("record %+v with grant index %d contradicts %+v", r, s.grant(slot), s.globals)
+		if r := s.row(slot); r.forgotten > r.epoch || r.serial > s.serials || s.hot(slot).grant > s.index {
+			t.Fatalf("record %+v with grant index %d contradicts %+v", r, s.hot(slot).grant, s.globals)
 		}
 	}
-	if count != s.count || held != s.held || sum != s.sum {
-		t.Fatalf("counted %d records, %d held, sum %x; the state has %d, %d, %x", count, held, sum, s.count, s.held, s.sum)
+	if count != s.records || held != s.holding || sum != s.sum {
+		t.Fatalf("counted %d records, %d held, sum %x; the state has %d, %d, %x", count, held, sum, s.records, s.holding, s.sum)
 	}
-	if n := len(s.pages); n != s.slots.pages() || n > 0 && s.pages[n-1].cold == nil {
-		t.Fatalf("%d pages for slots in %d, the last is %v", n, s.slots.pages(), s.pages[n-1].cold)
+	if n := len(s.pages); n != s.slots.pages() || n > 0 && s.pages[n-1].rows == nil {
+		t.Fatalf("%d pages for slots in %d, the last is %v", n, s.slots.pages(), s.pages[n-1].rows)
 	}
 }
 
 func (s *State) inUse(slot uint32) bool {
-	page, _ := s.cold(slot)
-	return page != nil
+	_, r := s.at(slot)
+	return r != nil
 }
 
 func auditOwners(t failer, s *State) {

@@ -32,11 +32,11 @@ func (s *State) coldTerm(slot uint32) uint64 {
 
 // hotTerm returns what a tenure that stands in a slot adds to the sum; nothing
 // if none does.
-func hotTerm(slot uint32, grant uint64, ttl uint32) uint64 {
-	if grant == 0 {
+func hotTerm(slot uint32, h hotRow) uint64 {
+	if h.grant == 0 {
 		return 0
 	}
-	return mix(mix(grant+0x9e3779b97f4a7c15) + (uint64(slot)<<32 | uint64(ttl)))
+	return mix(mix(h.grant+0x9e3779b97f4a7c15) + (uint64(slot)<<32 | uint64(h.ttl)))
 }
 
 func bit(b bool) uint64 {

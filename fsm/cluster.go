@@ -56,7 +56,7 @@ func (s *State) thaw() {
 	}
 	s.frozen = false
 	for slot := range s.Slots() {
-		if page, i := s.cold(slot); page != nil && s.grant(slot) == 0 && page.rows[i].epoch > s.base {
+		if _, t := s.at(slot); t != nil && !s.held(slot) && t.epoch > s.base {
 			s.settle(slot)
 		}
 	}

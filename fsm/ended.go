@@ -39,9 +39,9 @@ func (s *State) Ended(base uint64, clusterID string, window time.Duration, optio
 		frozen:    true,
 	}
 	for slot := range s.Slots() {
-		if page, i := s.cold(slot); page != nil {
-			r := page.rows[i]
-			n.place(slot, texts{page.key(i), []byte(s.owners.name(r.owner)), page.id(i)}, r, 0, 0)
+		if _, t := s.at(slot); t != nil {
+			n.slots.takeAt(slot)
+			n.create(slot, texts{s.key(slot), []byte(s.owners.name(t.owner)), s.id(slot)}, t.epochs, hotRow{})
 		}
 	}
 	return n, n.fault
@@ -75,8 +75,8 @@ func (s *State) checkEnded(base uint64, clusterID string, window time.Duration) 
 func (s *State) highestEpoch() uint64 {
 	highest := max(s.floor, s.base)
 	for slot := range s.Slots() {
-		if page, i := s.cold(slot); page != nil {
-			highest = max(highest, page.rows[i].epoch)
+		if _, t := s.at(slot); t != nil {
+			highest = max(highest, t.epoch)
 		}
 	}
 	return highest

@@ -22,11 +22,11 @@ func (s *State) List(prefix, owner, cursor string, limit int) (page []Lookup, ne
 	more := false
 	p, after := []byte(prefix), []byte(cursor)
 	for slot := range s.Slots() {
-		cold, i := s.cold(slot)
-		if cold == nil || !bytes.HasPrefix(cold.key(i), p) || bytes.Compare(cold.key(i), after) <= 0 {
+		_, t := s.at(slot)
+		if t == nil || !bytes.HasPrefix(s.key(slot), p) || bytes.Compare(s.key(slot), after) <= 0 {
 			continue
 		}
-		if owner != "" && (s.grant(slot) == 0 || s.owners.name(cold.rows[i].owner) != owner) {
+		if owner != "" && (!s.held(slot) || s.owners.name(t.owner) != owner) {
 			continue
 		}
 		more = top.offer(slot, limit) || more

@@ -34,7 +34,7 @@ func (s *State) Lookup(key string) Lookup {
 // number is no way to find out that a tenure is over.
 func (s *State) Number(key, owner string, epoch uint64) (Number, bool) {
 	slot, known := s.lookup(key)
-	if !known || s.grant(slot) == 0 {
+	if !known || !s.held(slot) {
 		return Number{}, false
 	}
 	t := s.row(slot)
@@ -51,25 +51,25 @@ func (s *State) IsRequest(key, owner, requestID string) (present, last bool) {
 	if !known || string(s.id(slot)) != requestID || s.owners.name(s.row(slot).owner) != owner {
 		return false, false
 	}
-	held := s.grant(slot) != 0
+	held := s.held(slot)
 	return held, !held
 }
 
 // Tenure returns what stands for the key of a tenure that stands, by its
 // number.
 func (s *State) Tenure(n Number) (Lookup, bool) {
-	page, i := s.cold(n.Slot)
-	if page == nil || page.rows[i].serial != n.Serial || s.grant(n.Slot) == 0 {
+	_, t := s.at(n.Slot)
+	if t == nil || t.serial != n.Serial || !s.held(n.Slot) {
 		return Lookup{}, false
 	}
-	return s.describe(n.Slot, string(page.key(i))), true
+	return s.describe(n.Slot, string(s.key(n.Slot))), true
 }
 
 // Each calls f for each record, in order of their slots, until it returns
 // false.
 func (s *State) Each(f func(Lookup) bool) {
 	for slot := range s.Slots() {
-		if page, i := s.cold(slot); page != nil && !f(s.describe(slot, string(page.key(i)))) {
+		if _, t := s.at(slot); t != nil && !f(s.describe(slot, string(s.key(slot)))) {
 			return
 		}
 	}
@@ -91,10 +91,10 @@ func (s *State) describe(slot uint32, key string) Lookup {
 		Record: Record{Key: key, Owner: s.owners.name(t.owner), Epoch: t.epoch, ForgottenAtEpoch: t.forgotten},
 		Known:  true,
 	}
-	if l.GrantIndex = s.grant(slot); l.GrantIndex != 0 {
+	if h := s.hot(slot); h.grant != 0 {
 		l.Record.Held = true
 		l.Number = s.number(slot)
-		l.TTL = time.Duration(s.ttl(slot)) * time.Millisecond
+		l.GrantIndex, l.TTL = h.grant, h.duration()
 	}
 	return l
 }

@@ -1,119 +1,152 @@
 package fsm
 
+import "time"
+
 // pageSize is how many records a page holds.
 const pageSize = 256
 
-// A page holds the records of pageSize neighbouring slots in two parts, each
-// copied on write on its own. Both are nil if all its slots are free.
+// A page holds the records of pageSize neighbouring slots in a hot and a cold
+// part, each copied on write on its own. It has neither if all its slots are
+// free.
 //
-// A part is stamped with the generation of the state that made it. Taking a
-// snapshot raises the generation, and the state writes only to parts of its
-// present one: what a snapshot holds never changes again, and nobody needs to
-// know how long it is held.
+// A part belongs to the generation of the state that made it. Taking a snapshot
+// raises the generation, and a state writes only to parts of its present one:
+// what a snapshot holds never changes again, and nobody needs to know for how
+// long it is held.
 type page struct {
-	hot  *hotPage
-	cold *coldPage
+	hot *[pageSize]hotRow
+
+	// The cold part.
+	rows *[pageSize]row
+	text []byte // request ids, and keys that are too long for their row
+	dead int    // bytes of text that no row uses
+
+	hotSince, coldSince uint64 // the generations that made the parts
 }
 
-// A hotPage is what a renewal changes. A grant index of 0 says that no tenure
-// stands.
-type hotPage struct {
-	generation uint64
-	grant      [pageSize]uint64
-	ttl        [pageSize]uint32 // milliseconds
+// A hotRow is what a renewal changes. Both are 0 if no tenure stands.
+type hotRow struct {
+	grant uint64 // grant index
+	ttl   uint32 // milliseconds
 }
 
-// A coldPage is what changes from tenure to tenure.
-type coldPage struct {
-	generation uint64
-	rows       [pageSize]row
-	text       []byte // the rows' keys and request ids
-	dead       int    // bytes of text that no row uses
-}
+func (h *hotRow) duration() time.Duration { return time.Duration(h.ttl) * time.Millisecond }
 
-// A row is a record without what is in the hotPage. It names the last tenure
-// also when that is over. A row without a key is free.
+// A row is the rest of a record: what changes from tenure to tenure. It names
+// the last tenure also when that is over. A row without a key is free. With its
+// key a row fills one cache line, so that a look-up costs few of them.
 type row struct {
+	epochs
+	owner  uint32 // in owners
+	at     uint32 // where in the text the row's part starts: a long key, then the request id
+	keyLen uint16
+	idLen  uint8
+	short  [shortKey]byte // the key, if it has room
+}
+
+// An epochs is what there is to a tenure besides names and grant.
+type epochs struct {
 	epoch     uint64
 	forgotten uint64 // at most epoch
 	serial    uint64 // of the tenure's Number
-	owner     uint32 // in owners
-	at        uint32 // where in the text the key starts; the request id follows it
-	keyLen    uint16
-	idLen     uint8
 }
 
-// copy returns what a state of the given generation may write to.
-func (h *hotPage) copy(generation uint64) *hotPage {
-	c := new(hotPage)
-	*c = *h
-	c.generation = generation
-	return c
-}
+// shortKey is the length up to which keys are in their rows.
+const shortKey = 29
 
-// copy returns what a state of the given generation may write to.
-func (c *coldPage) copy(generation uint64) *coldPage {
-	d := new(coldPage)
-	*d = *c
-	d.generation = generation
-	d.compact()
-	return d
-}
-
-func (c *coldPage) key(i uint32) []byte {
-	r := &c.rows[i]
-	return c.text[r.at : r.at+uint32(r.keyLen)]
-}
-
-func (c *coldPage) id(i uint32) []byte {
-	r := &c.rows[i]
-	from := r.at + uint32(r.keyLen)
-	return c.text[from : from+uint32(r.idLen)]
-}
-
-// write sets the key and request id of a row.
-func (c *coldPage) write(i uint32, key, id []byte) {
-	r := &c.rows[i]
-	if int(r.keyLen) == len(key) && int(r.idLen) == len(id) {
-		copy(c.text[r.at:], key)
-		copy(c.text[r.at+uint32(r.keyLen):], id)
-		return
+// writableHot makes the hot part one that a state of the generation may write
+// to.
+func (p *page) writableHot(generation uint64) {
+	if p.hotSince != generation {
+		hot := *p.hot
+		p.hot, p.hotSince = &hot, generation
 	}
-	c.erase(i)
-	c.reserve(len(key) + len(id))
-	r.at, r.keyLen, r.idLen = uint32(len(c.text)), uint16(len(key)), uint8(len(id))
-	c.text = append(append(c.text, key...), id...)
 }
 
-// erase leaves a row without key and request id.
-func (c *coldPage) erase(i uint32) {
-	r := &c.rows[i]
-	c.dead += int(r.keyLen) + int(r.idLen)
-	r.at, r.keyLen, r.idLen = 0, 0, 0
+// writableCold makes the cold part one that a state of the generation may write
+// to.
+func (p *page) writableCold(generation uint64) {
+	if p.coldSince != generation {
+		rows := *p.rows
+		p.rows, p.coldSince = &rows, generation
+		p.compact()
+	}
 }
 
-// reserve makes room for n more bytes of text. It grows the text by less than
-// append would, as its spare room counts in the memory of each record.
-func (c *coldPage) reserve(n int) {
-	if cap(c.text)-len(c.text) >= n {
-		return
+// key returns the key of a row, which is good until the row is written to.
+func (p *page) key(i uint32) []byte {
+	r := &p.rows[i]
+	if r.keyLen <= shortKey {
+		return r.short[:r.keyLen]
 	}
-	if c.dead > len(c.text)/4 {
-		c.compact()
+	return p.text[r.at : r.at+uint32(r.keyLen)]
+}
+
+// id returns the request id of a row, which is good until the row is written
+// to.
+func (p *page) id(i uint32) []byte {
+	r := &p.rows[i]
+	end := r.at + r.textLen()
+	return p.text[end-uint32(r.idLen) : end]
+}
+
+// textLen returns how much of the text is the row's.
+func (r *row) textLen() uint32 { return textLen(int(r.keyLen), int(r.idLen)) }
+
+func textLen(key, id int) uint32 {
+	if key <= shortKey {
+		return uint32(id)
 	}
-	if cap(c.text)-len(c.text) < n {
-		c.text = append(make([]byte, 0, len(c.text)+max(n, 512, len(c.text)/8)), c.text...)
+	return uint32(key + id)
+}
+
+// name sets the key and the request id of a row.
+func (p *page) name(i uint32, key, id []byte) {
+	r := &p.rows[i]
+	if int(r.keyLen) != len(key) || int(r.idLen) != len(id) {
+		p.unname(i)
+		r.at = p.reserve(textLen(len(key), len(id)))
+		r.keyLen, r.idLen = uint16(len(key)), uint8(len(id))
 	}
+	at := p.text[r.at:]
+	if len(key) > shortKey {
+		at = at[copy(at, key):]
+	} else {
+		copy(r.short[:], key)
+	}
+	copy(at, id)
+}
+
+// unname leaves a row without key and request id.
+func (p *page) unname(i uint32) {
+	r := &p.rows[i]
+	p.dead += int(r.textLen())
+	r.at, r.keyLen, r.idLen, r.short = 0, 0, 0, [shortKey]byte{}
+}
+
+// reserve makes n more bytes of text and returns where. The text grows by less
+// than append would make it, as its spare room counts in the memory of each
+// record.
+func (p *page) reserve(n uint32) uint32 {
+	if cap(p.text)-len(p.text) < int(n) && p.dead > len(p.text)/4 {
+		p.compact()
+	}
+	if cap(p.text)-len(p.text) < int(n) {
+		p.text = append(make([]byte, 0, len(p.text)+max(int(n), 512, len(p.text)/8)), p.text...)
+	}
+	at := len(p.text)
+	p.text = p.text[:at+int(n)]
+	return uint32(at)
 }
 
 // compact moves the text to an array of its own, without what no row uses.
-func (c *coldPage) compact() {
-	text := make([]byte, 0, len(c.text)-c.dead+256)
-	for i := range c.rows {
-		r := &c.rows[i]
+func (p *page) compact() {
+	text := make([]byte, 0, len(p.text)-p.dead+256)
+	for i := range p.rows {
+		r := &p.rows[i]
 		from := r.at
 		r.at = uint32(len(text))
-		text = append(text, c.text[from:from+uint32(r.keyLen)+uint32(r.idLen)]...)
+		text = append(text, p.text[from:from+r.textLen()]...)
 	}
-	c.text, c.dead = text, 0
+	p.text, p.dead = text, 0
 }

@@ -1,39 +1,28 @@
 package fsm
 
-// cold returns the page and the row's place in it, nil if the slot is free.
-func (t *table) cold(slot uint32) (*coldPage, uint32) {
+// at returns the page and the row of a slot, nil if it is free.
+func (t *table) at(slot uint32) (*page, *row) {
 	p, i := slot/pageSize, slot%pageSize
-	if int(p) >= len(t.pages) || t.pages[p].cold == nil || t.pages[p].cold.rows[i].keyLen == 0 {
-		return nil, 0
+	if int(p) >= len(t.pages) || t.pages[p].rows == nil || t.pages[p].rows[i].keyLen == 0 {
+		return nil, nil
 	}
-	return t.pages[p].cold, i
+	return &t.pages[p], &t.pages[p].rows[i]
 }
 
-// row returns what stands in a slot that is in use.
-func (t *table) row(slot uint32) *row {
-	return &t.pages[slot/pageSize].cold.rows[slot%pageSize]
-}
+// row returns the row of a slot that is in use.
+func (t *table) row(slot uint32) *row { return &t.pages[slot/pageSize].rows[slot%pageSize] }
+
+// hot returns the grant of a slot that is in use.
+func (t *table) hot(slot uint32) *hotRow { return &t.pages[slot/pageSize].hot[slot%pageSize] }
 
 // key returns the key of a slot that is in use.
-func (t *table) key(slot uint32) []byte {
-	return t.pages[slot/pageSize].cold.key(slot % pageSize)
-}
+func (t *table) key(slot uint32) []byte { return t.pages[slot/pageSize].key(slot % pageSize) }
 
 // id returns the request id of a slot that is in use.
-func (t *table) id(slot uint32) []byte {
-	return t.pages[slot/pageSize].cold.id(slot % pageSize)
-}
+func (t *table) id(slot uint32) []byte { return t.pages[slot/pageSize].id(slot % pageSize) }
 
-// grant returns the grant index of a slot that is in use, 0 if no tenure stands.
-func (t *table) grant(slot uint32) uint64 {
-	return t.pages[slot/pageSize].hot.grant[slot%pageSize]
-}
-
-// ttl returns the TTL in milliseconds of a slot that is in use, 0 if no tenure
-// stands.
-func (t *table) ttl(slot uint32) uint32 {
-	return t.pages[slot/pageSize].hot.ttl[slot%pageSize]
-}
+// held reports whether the tenure of a slot that is in use stands.
+func (t *table) held(slot uint32) bool { return t.hot(slot).grant != 0 }
 
 // madeBy reports whether the owner's request made the present or last tenure
 // of a slot that is in use.
@@ -54,80 +43,82 @@ func (s *State) find(key []byte) (uint32, bool) {
 	})
 }
 
-// begin writes a new tenure into a record, or one that was restored. The slot
-// is the known record's or was just occupied.
-func (s *State) begin(slot uint32, known bool, t texts, r row) {
-	if known {
-		s.sum -= s.coldTerm(slot)
-	}
-	c, i := s.writableCold(slot), slot%pageSize
-	old := c.rows[i].owner
-	r.owner = s.owners.enter(t.owner)
-	if known && !s.owners.leave(old) {
-		s.violated("owner %d of record %q is not known", old, t.key)
-	}
-	c.write(i, t.key, t.id)
-	r.at, r.keyLen, r.idLen = c.rows[i].at, c.rows[i].keyLen, c.rows[i].idLen
-	c.rows[i] = r
-	s.sum += s.coldTerm(slot)
-}
-
-// occupy makes room for a slot that was just taken.
-func (s *State) occupy(slot uint32, key []byte) {
+// create puts a record into a slot that was just taken.
+func (s *State) create(slot uint32, t texts, e epochs, h hotRow) {
 	for len(s.pages) < s.slots.pages() {
 		s.pages = append(s.pages, page{})
 	}
-	if p := &s.pages[slot/pageSize]; p.cold == nil {
-		p.hot = &hotPage{generation: s.generation}
-		p.cold = &coldPage{generation: s.generation}
+	if p := &s.pages[slot/pageSize]; p.rows == nil {
+		*p = page{
+			hot: new([pageSize]hotRow), hotSince: s.generation,
+			rows: new([pageSize]row), coldSince: s.generation,
+		}
 	}
-	s.keys.insert(s.seed.hash(key), slot)
-	s.count++
+	s.keys.insert(s.seed.hash(t.key), slot)
+	s.records++
+	s.fill(slot, t, e)
+	s.setHot(slot, h)
 }
 
-// drop removes a record and frees its slot.
+// replace puts another tenure of its key into a slot that is in use.
+func (s *State) replace(slot uint32, t texts, e epochs, h hotRow) {
+	old := s.row(slot).owner
+	s.sum -= s.coldTerm(slot)
+	s.fill(slot, t, e)
+	s.leave(old)
+	s.setHot(slot, h)
+}
+
+// fill writes the row of a slot whose old row, if any, counts no more.
+func (s *State) fill(slot uint32, t texts, e epochs) {
+	p := &s.pages[slot/pageSize]
+	p.writableCold(s.generation)
+	p.name(slot%pageSize, t.key, t.id)
+	r := &p.rows[slot%pageSize]
+	r.owner = s.owners.enter(t.owner)
+	r.epochs = e
+	s.sum += s.coldTerm(slot)
+}
+
+// leave takes back the owner of a row that names it no more.
+func (s *State) leave(owner uint32) {
+	if !s.owners.leave(owner) {
+		s.violated("owner %d is not in the index of owners", owner)
+	}
+}
+
+// setForgotten sets the forgotten epoch of a slot that is in use.
+func (s *State) setForgotten(slot uint32, epoch uint64) {
+	s.sum -= s.coldTerm(slot)
+	s.pages[slot/pageSize].writableCold(s.generation)
+	s.row(slot).forgotten = epoch
+	s.sum += s.coldTerm(slot)
+}
+
+// setHot sets the grant of a slot that is in use.
+func (s *State) setHot(slot uint32, to hotRow) {
+	s.pages[slot/pageSize].writableHot(s.generation)
+	h := s.hot(slot)
+	s.holding += int(bit(to.grant != 0)) - int(bit(h.grant != 0))
+	s.sum += hotTerm(slot, to) - hotTerm(slot, *h)
+	*h = to
+}
+
+// drop removes the record of a slot that is in use and free, and frees the
+// slot.
 func (s *State) drop(slot uint32) {
 	s.sum -= s.coldTerm(slot)
-	known := s.keys.remove(s.seed.hash(s.key(slot)), slot)
-	if !known || !s.owners.leave(s.row(slot).owner) || s.grant(slot) != 0 {
-		s.violated("record %q at slot %d is not as it should be when it is dropped", s.key(slot), slot)
+	if s.held(slot) || !s.keys.remove(s.seed.hash(s.key(slot)), slot) {
+		s.violated("record %q at slot %d is held or not in the index of keys when it is dropped", s.key(slot), slot)
 	}
-	c, i := s.writableCold(slot), slot%pageSize
-	c.erase(i)
-	c.rows[i] = row{}
-	s.count--
+	s.leave(s.row(slot).owner)
+	p := &s.pages[slot/pageSize]
+	p.writableCold(s.generation)
+	p.unname(slot % pageSize)
+	p.rows[slot%pageSize] = row{}
+	s.records--
 	if s.slots.give(slot) {
-		s.pages[slot/pageSize] = page{}
+		*p = page{}
 	}
 	s.pages = s.pages[:s.slots.pages()]
-}
-
-// setHot sets grant index and TTL of a slot that is in use.
-func (s *State) setHot(slot uint32, grant uint64, ttl uint32) {
-	h := s.writableHot(slot)
-	i := slot % pageSize
-	if h.grant[i] != 0 {
-		s.held--
-	}
-	if grant != 0 {
-		s.held++
-	}
-	s.sum += hotTerm(slot, grant, ttl) - hotTerm(slot, h.grant[i], h.ttl[i])
-	h.grant[i], h.ttl[i] = grant, ttl
-}
-
-func (s *State) writableHot(slot uint32) *hotPage {
-	p := &s.pages[slot/pageSize]
-	if p.hot.generation != s.generation {
-		p.hot = p.hot.copy(s.generation)
-	}
-	return p.hot
-}
-
-func (s *State) writableCold(slot uint32) *coldPage {
-	p := &s.pages[slot/pageSize]
-	if p.cold.generation != s.generation {
-		p.cold = p.cold.copy(s.generation)
-	}
-	return p.cold
 }

@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -91,24 +90,24 @@ func (in *restoring) readGlobals() error {
 // readRecord reads a record after its slot.
 func (in *restoring) readRecord(slot uint32) error {
 	var t texts
-	var r row
+	var e epochs
+	var h hotRow
 	t.key = in.text(in.key[:])
-	r.epoch = in.uvarint()
-	r.forgotten = r.epoch - in.uvarint()
+	e.epoch = in.uvarint()
+	e.forgotten = e.epoch - in.uvarint()
 	t.owner = in.readOwner()
 	t.id = in.text(in.id[:])
-	r.serial = in.uvarint()
-	var grant uint64
-	var ttl time.Duration
+	e.serial = in.uvarint()
 	if ago := in.uvarint(); ago != 0 {
-		grant = in.state.index - (ago - 1)
-		ttl = in.duration(in.uvarint(), in.state.largest)
+		h.grant = in.state.index - (ago - 1)
+		h.ttl = milliseconds(in.duration(in.uvarint(), in.state.largest))
 	}
 	if in.err == nil {
-		in.checkRecord(t, r, grant, ttl)
+		in.checkRecord(t, e, h)
 	}
 	if in.err == nil {
-		in.state.place(slot, t, r, grant, ttl)
+		in.state.slots.takeAt(slot)
+		in.state.create(slot, t, e, h)
 	}
 	return in.err
 }
@@ -127,14 +126,13 @@ func (in *restoring) readOwner() []byte {
 	return owner
 }
 
-func (in *restoring) checkRecord(t texts, r row, grant uint64, ttl time.Duration) {
+func (in *restoring) checkRecord(t texts, e epochs, h hotRow) {
 	s := in.state
-	if err := errors.Join(
-		tenure.ValidateKey(string(t.key)),
-		tenure.ValidateOwner(string(t.owner)),
-		tenure.ValidateRequestID(string(t.id)),
-		tenure.ValidateEpoch(r.epoch),
-	); err != nil {
+	err := validateTexts(t)
+	if err == nil {
+		err = tenure.ValidateEpoch(e.epoch)
+	}
+	if err != nil {
 		in.fail("%w", err)
 		return
 	}
@@ -142,27 +140,19 @@ func (in *restoring) checkRecord(t texts, r row, grant uint64, ttl time.Duration
 	switch {
 	case known:
 		in.fail("a second record of key %q", t.key)
-	case r.forgotten > r.epoch:
-		in.fail("forgotten epoch %d of epoch %d", r.forgotten, r.epoch)
-	case r.serial == 0 || r.serial > s.serials:
-		in.fail("tenure %d of %d", r.serial, s.serials)
-	case grant > s.index || (grant == 0) != (ttl == 0):
-		in.fail("grant index %d with ttl %v, after entry %d", grant, ttl, s.index)
-	case ttl != 0 && ttl < tenure.MinTTL:
-		in.fail("ttl %v: at least %v is allowed", ttl, tenure.MinTTL)
-	case grant != 0 && s.marked:
+	case e.forgotten > e.epoch:
+		in.fail("forgotten epoch %d of epoch %d", e.forgotten, e.epoch)
+	case e.serial == 0 || e.serial > s.serials:
+		in.fail("tenure %d of %d", e.serial, s.serials)
+	case h.grant > s.index || (h.grant == 0) != (h.ttl == 0):
+		in.fail("grant index %d with ttl %v, after entry %d", h.grant, h.duration(), s.index)
+	case h.ttl != 0 && h.duration() < tenure.MinTTL:
+		in.fail("ttl %v: at least %v is allowed", h.duration(), tenure.MinTTL)
+	case h.grant != 0 && s.marked:
 		in.fail("a tenure that stands beside the restore marker")
 	case s.clusterID == "":
 		in.fail("a record of a cluster without an id")
 	}
-}
-
-// place puts a record into a free slot.
-func (s *State) place(slot uint32, t texts, r row, grant uint64, ttl time.Duration) {
-	s.slots.takeAt(slot)
-	s.occupy(slot, t.key)
-	s.begin(slot, false, t, r)
-	s.setHot(slot, grant, milliseconds(ttl))
 }
 
 func (in *restoring) readChecksums() error {

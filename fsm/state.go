@@ -18,9 +18,9 @@ const MaxRecords = 1 << 26
 type State struct {
 	globals
 	table
-	sum   uint64 // of all records, see checksum.go
-	held  int    // records whose tenure stands
-	count int    // records
+	sum     uint64 // of all records, see checksum.go
+	records int    // in use
+	holding int    // of them, those whose tenure stands
 
 	generation uint64 // raised by each snapshot, see page
 	slots      slots
@@ -72,7 +72,7 @@ func New(options ...Option) *State {
 }
 
 // Len returns how many records there are, and how many of them are held.
-func (s *State) Len() (records, held int) { return s.count, s.held }
+func (s *State) Len() (records, held int) { return s.records, s.holding }
 
 // Slots returns a bound above every slot in use. It falls again when records
 // are dropped.

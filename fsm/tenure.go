@@ -16,12 +16,12 @@ func (s *State) renew(c *item, r *Result) {
 // extend gives the tenure that stands in a slot a new grant. Its TTL never
 // shrinks: the holder may still rely on the longer one.
 func (s *State) extend(slot uint32, ttl time.Duration, r *Result) {
-	longer := max(s.ttl(slot), milliseconds(ttl))
-	s.setHot(slot, s.index, longer)
+	h := hotRow{grant: s.index, ttl: max(s.hot(slot).ttl, milliseconds(ttl))}
+	s.setHot(slot, h)
 	t := s.row(slot)
 	r.Code, r.Number = Renewed, Number{Slot: slot, Serial: t.serial}
 	r.Record.Epoch, r.Record.ForgottenAtEpoch, r.Record.Held = t.epoch, t.forgotten, true
-	r.TTL, r.GrantIndex = time.Duration(longer)*time.Millisecond, s.index
+	r.TTL, r.GrantIndex = h.duration(), h.grant
 }
 
 // release applies a release, and drops a record that has nothing to keep.
@@ -30,7 +30,7 @@ func (s *State) release(c *item, r *Result) {
 	if !ok {
 		return
 	}
-	s.setHot(slot, 0, 0)
+	s.setHot(slot, hotRow{})
 	r.Code, r.Number = Released, s.number(slot)
 	s.report(slot, r)
 	if !s.frozen {
@@ -55,13 +55,11 @@ func (s *State) forget(c *item, r *Result) {
 	if !ok {
 		return
 	}
-	s.sum -= s.coldTerm(slot)
-	page, i := s.writableCold(slot), slot%pageSize
-	if page.rows[i].forgotten > page.rows[i].epoch {
-		s.violated("record %q is forgotten up to epoch %d, above its epoch %d", page.key(i), page.rows[i].forgotten, page.rows[i].epoch)
+	t := s.row(slot)
+	if t.forgotten > t.epoch {
+		s.violated("record %q is forgotten up to epoch %d, above its epoch %d", s.key(slot), t.forgotten, t.epoch)
 	}
-	page.rows[i].forgotten = page.rows[i].epoch
-	s.sum += s.coldTerm(slot)
+	s.setForgotten(slot, t.epoch)
 	r.Code, r.Number = Forgotten, s.number(slot)
 	s.report(slot, r)
 }
@@ -73,7 +71,7 @@ func (s *State) standing(c *item, r *Result) (uint32, bool) {
 		return s.standingNumber(c.number, r)
 	}
 	slot, known := s.find(c.key)
-	if known && s.grant(slot) != 0 && s.named(slot, c) {
+	if known && s.held(slot) && s.named(slot, c) {
 		return slot, true
 	}
 	if r.Reason = invalidTenure(c); r.Reason != "" {
@@ -100,9 +98,9 @@ func (s *State) named(slot uint32, c *item) bool {
 
 // standingNumber is standing for a command that names a tenure by its number.
 func (s *State) standingNumber(n Number, r *Result) (uint32, bool) {
-	page, i := s.cold(n.Slot)
-	known := page != nil && page.rows[i].serial == n.Serial
-	if known && s.grant(n.Slot) != 0 {
+	_, t := s.at(n.Slot)
+	known := t != nil && t.serial == n.Serial
+	if known && s.held(n.Slot) {
 		return n.Slot, true
 	}
 	r.Code = Lost

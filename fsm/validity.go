@@ -9,39 +9,36 @@ import (
 // invalidAcquire says what is wrong with the values of an acquire, "" if
 // nothing is.
 func (s *State) invalidAcquire(c *item) string {
-	switch {
-	case !plain(c.key, tenure.MaxKeyBytes) && tenure.ValidateKey(string(c.key)) != nil:
-		return tenure.ValidateKey(string(c.key)).Error()
-	case !plain(c.owner, tenure.MaxOwnerBytes) && tenure.ValidateOwner(string(c.owner)) != nil:
-		return tenure.ValidateOwner(string(c.owner)).Error()
-	case !plain(c.id, tenure.MaxRequestIDBytes) && tenure.ValidateRequestID(string(c.id)) != nil:
-		return tenure.ValidateRequestID(string(c.id)).Error()
-	case !s.validTTL(c.ttl):
+	err := validateTexts(c.texts)
+	if err == nil && !s.validTTL(c.ttl) {
 		return s.invalidTTL(c.ttl)
 	}
-	return ""
+	return reason(err)
 }
 
 // invalidTenure says what is wrong with how a command names a tenure, "" if
-// nothing is. A command that names a tenure which stands has been compared with
-// values that were checked, so it is only asked for those that don't.
+// nothing is. A command that names a tenure which stands was compared with
+// values that are valid, so only one that doesn't is asked.
 func invalidTenure(c *item) string {
-	if err := tenure.ValidateKey(string(c.key)); err != nil {
-		return err.Error()
+	err := validateKey(c.key)
+	if err == nil {
+		err = validateOwner(c.owner)
 	}
-	if err := tenure.ValidateOwner(string(c.owner)); err != nil {
-		return err.Error()
+	switch {
+	case err != nil:
+	case len(c.id) > 0:
+		err = validateRequestID(c.id)
+	default:
+		err = tenure.ValidateEpoch(c.epoch)
 	}
-	if len(c.id) > 0 {
-		if err := tenure.ValidateRequestID(string(c.id)); err != nil {
-			return err.Error()
-		}
+	return reason(err)
+}
+
+func reason(err error) string {
+	if err == nil {
 		return ""
 	}
-	if err := tenure.ValidateEpoch(c.epoch); err != nil {
-		return err.Error()
-	}
-	return ""
+	return err.Error()
 }
 
 // validTTL reports whether the cluster allows the TTL.
@@ -51,7 +48,39 @@ func (s *State) validTTL(ttl time.Duration) bool {
 
 // invalidTTL says what is wrong with a TTL that is not valid.
 func (s *State) invalidTTL(ttl time.Duration) string {
-	return tenure.ValidateTTL(ttl, s.largest).Error()
+	return reason(tenure.ValidateTTL(ttl, s.largest))
+}
+
+func validateTexts(t texts) error {
+	err := validateKey(t.key)
+	if err == nil {
+		err = validateOwner(t.owner)
+	}
+	if err == nil {
+		err = validateRequestID(t.id)
+	}
+	return err
+}
+
+func validateKey(key []byte) error {
+	if plain(key, tenure.MaxKeyBytes) {
+		return nil
+	}
+	return tenure.ValidateKey(string(key))
+}
+
+func validateOwner(owner []byte) error {
+	if plain(owner, tenure.MaxOwnerBytes) {
+		return nil
+	}
+	return tenure.ValidateOwner(string(owner))
+}
+
+func validateRequestID(id []byte) error {
+	if plain(id, tenure.MaxRequestIDBytes) {
+		return nil
+	}
+	return tenure.ValidateRequestID(string(id))
 }
 
 // plain reports whether text is 1 to most bytes of printable ASCII: what most

@@ -22,7 +22,7 @@ func (sn *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	t.buffer = sn.appendGlobals(t.buffer)
 	last := int64(-1)
 	for slot := range uint32(len(sn.pages)) * pageSize {
-		if page, _ := sn.cold(slot); page == nil {
+		if _, r := sn.at(slot); r == nil {
 			continue
 		}
 		if t.err != nil {
@@ -95,11 +95,11 @@ func (sn *Snapshot) appendRecord(t *writing, slot uint32) {
 	}
 	out = appendText(out, sn.id(slot))
 	out = binary.AppendUvarint(out, r.serial)
-	if grant := sn.grant(slot); grant == 0 {
+	if h := sn.hot(slot); h.grant == 0 {
 		out = append(out, 0)
 	} else {
-		out = binary.AppendUvarint(out, sn.index-grant+1)
-		out = binary.AppendUvarint(out, uint64(sn.ttl(slot)))
+		out = binary.AppendUvarint(out, sn.index-h.grant+1)
+		out = binary.AppendUvarint(out, uint64(h.ttl))
 	}
 	t.buffer = out
 }
