@@ -1,0 +1,206 @@
+package supervise
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// familyScript starts a child, a grandchild, one of each in a session of
+// its own, and a job-control shell's job in a group of its own. All ignore
+// SIGTERM.
+const familyScript = `
+trap '' TERM
+sleep 1000 &
+sh -c 'sleep 1000 & wait' &
+setsid sh -c 'sleep 1000 & wait' &
+sh -c 'set -m; sleep 1000 & wait' 2>/dev/null &
+echo up
+wait
+`
+
+// Whatever ends the watch, nothing that the command started outlives it.
+func TestNothingIsLeft(t *testing.T) {
+	const soon = 300 * time.Millisecond
+	for name, end := range map[string]struct {
+		fence time.Duration
+		do    func(f *front)
+	}{
+		"front killed": {far, func(f *front) { f.signal(unix.SIGKILL) }},
+		"supervisor killed": {far, func(f *front) {
+			_ = unix.Kill(f.supervisor(), unix.SIGKILL)
+			f.report(killed)
+		}},
+		"front stopped": {soon, func(f *front) { f.signal(unix.SIGSTOP) }},
+		"supervisor stopped": {far, func(f *front) {
+			pid := f.supervisor()
+			_ = unix.Kill(pid, unix.SIGSTOP)
+			f.stopped(pid)
+			f.wish(wish{Kill: true})
+		}},
+		"front asks": {far, func(f *front) {
+			f.wish(wish{Kill: true})
+		}},
+		"fence passes": {soon, func(f *front) {
+			f.report(Fenced)
+			if r := f.report(Exited); r.Code != 137 {
+				f.Errorf("exit code %d, want 137", r.Code)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := startFront(t, wish{Warn: far, Fence: far}, familyScript)
+			f.report(Started)
+			f.line("up")
+			if end.fence != far {
+				f.wish(wish{Warn: far, Fence: end.fence})
+			}
+			end.do(f)
+			f.allGone()
+		})
+	}
+}
+
+// A front that was stopped past the fence finds everything gone when it
+// continues.
+func TestFrontContinuesPastTheFence(t *testing.T) {
+	f := startFront(t, wish{Warn: far, Fence: 500 * time.Millisecond}, "echo up; sleep 1000")
+	f.report(Started)
+	f.line("up")
+	f.signal(unix.SIGSTOP)
+	f.allGone()
+	f.signal(unix.SIGCONT)
+	f.report(Fenced)
+	f.report(Exited)
+}
+
+// The limits move: neither the warning nor the fence of the start comes.
+func TestExtend(t *testing.T) {
+	start := Now()
+	f := startFront(t, wish{Warn: 400 * time.Millisecond, Fence: 500 * time.Millisecond}, "trap 'exit 0' TERM; while :; do sleep 0.01; done")
+	f.report(Started)
+	f.wish(wish{Warn: time.Second, Fence: far})
+	f.report(Warned)
+	if passed := time.Duration(Now() - start); passed < time.Second {
+		t.Errorf("warned after %v, want at least 1s", passed)
+	}
+	f.report(Exited)
+}
+
+func TestExitCode(t *testing.T) {
+	for script, code := range map[string]int{
+		"exit 0":             0,
+		"exit 7":             7,
+		"kill -KILL $$":      137,
+		"kill -TERM $$":      143,
+		"sleep 0.01; exit 3": 3,
+	} {
+		t.Run(script, func(t *testing.T) {
+			f := startFront(t, wish{Warn: far, Fence: far}, script)
+			f.report(Started)
+			if r := f.report(Exited); r.Code != code {
+				t.Errorf("exit code %d, want %d", r.Code, code)
+			}
+			f.allGone()
+		})
+	}
+}
+
+func TestWarning(t *testing.T) {
+	f := startFront(t, wish{Warn: 300 * time.Millisecond, Fence: far}, "trap 'echo asked; exit 5' TERM; echo up; while :; do sleep 0.01; done")
+	f.report(Started)
+	f.line("up")
+	f.report(Warned)
+	f.line("asked")
+	if r := f.report(Exited); r.Code != 5 {
+		t.Errorf("exit code %d, want 5", r.Code)
+	}
+}
+
+// A stopped command is continued to see the warning.
+func TestWarningOfAStoppedCommand(t *testing.T) {
+	f := startFront(t, wish{Warn: 500 * time.Millisecond, Fence: far}, "trap 'exit 5' TERM; kill -STOP $$; while :; do sleep 0.01; done")
+	f.report(Started)
+	f.report(Warned)
+	if r := f.report(Exited); r.Code != 5 {
+		t.Errorf("exit code %d, want 5", r.Code)
+	}
+}
+
+func TestSignalReachesTheGroup(t *testing.T) {
+	f := startFront(t, wish{Warn: far, Fence: far},
+		`trap 'wait; echo parent; exit 9' USR1; (trap 'echo child; exit' USR1; echo up; while :; do sleep 0.01; done) & while :; do sleep 0.01; done`)
+	f.report(Started)
+	f.line("up")
+	f.wish(wish{Signal: unix.SIGUSR1})
+	f.line("child")
+	f.line("parent")
+	if r := f.report(Exited); r.Code != 9 {
+		t.Errorf("exit code %d, want 9", r.Code)
+	}
+}
+
+// What the command leaves behind is asked to end, then killed; the exit code is
+// the command's.
+func TestLeftBehind(t *testing.T) {
+	for name, left := range map[string]struct {
+		trap  string
+		grace time.Duration
+		says  string
+	}{
+		"goes":  {"echo asked; exit", far, "asked"},
+		"stays": {"", 10 * time.Millisecond, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := startFront(t, wish{Warn: far, Fence: far, Grace: left.grace}, fmt.Sprintf(
+				`mkfifo %[2]s/up; setsid sh -c "trap '%[1]s' TERM; : >%[2]s/up; while :; do sleep 0.01; done" & : <%[2]s/up; exit 6`,
+				left.trap, t.TempDir()))
+			f.report(Started)
+			f.report(Left)
+			if left.says != "" {
+				f.line(left.says)
+			}
+			if r := f.report(Exited); r.Code != 6 {
+				t.Errorf("exit code %d, want 6", r.Code)
+			}
+			f.allGone()
+		})
+	}
+}
+
+func TestTerminalStopIsReported(t *testing.T) {
+	f := startFront(t, wish{Warn: far, Fence: far}, "kill -STOP $$; echo continued; kill -TSTP $$; echo continued")
+	command := f.report(Started).Pid
+	f.stopped(command)
+	f.wish(wish{Signal: unix.SIGCONT}) // nothing was reported before: SIGSTOP is not the terminal's
+	f.line("continued")
+	f.report(Stopped)
+	f.wish(wish{Signal: unix.SIGCONT})
+	f.line("continued")
+	f.report(Exited)
+}
+
+func TestFailedStart(t *testing.T) {
+	f := startFrontOf(t, wish{Warn: far, Fence: far}, "/nonexistent/command")
+	if r := f.report(Failed); r.Message == "" {
+		t.Error("no message")
+	}
+	f.allGone()
+}
+
+func TestTooLateToStart(t *testing.T) {
+	f := startFront(t, wish{Warn: -1, Fence: -1}, "echo up")
+	f.report(Failed)
+	f.allGone()
+}
+
+func TestSuperviseRefusesOtherCallers(t *testing.T) {
+	for _, args := range [][]string{nil, {"3"}, {"x", "1s", background, "/bin/true", "true"}, {"3", "x", background, "/bin/true", "true"},
+		{"-1", "1s", background, "/bin/true", "true"}} {
+		if err := Supervise(args); err == nil {
+			t.Errorf("Supervise(%q) = nil, want an error", args)
+		}
+	}
+}
