@@ -1,0 +1,424 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/tenure"
+	"example.com/tenure/fsm"
+	"example.com/tenure/node/internal/machine"
+	"example.com/tenure/node/internal/watch"
+)
+
+// A bench is a leader over a log that commits at once, or when the test says.
+type bench struct {
+	t       *testing.T
+	machine *machine.Machine
+	s       *Sequencer
+	stop    context.CancelFunc
+	ended   chan struct{}
+
+	mu      sync.Mutex
+	index   uint64
+	entries [][]fsm.Command    // all that were proposed
+	hold    chan struct{}      // if set, entries commit when it is closed
+	refuse  func() *Outcome    // if set, decides an entry's outcome
+	between func(index uint64) // if set, is called before an entry is applied
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, ended: make(chan struct{})}
+	ring := watch.NewRing(watch.DefaultSize)
+	t.Cleanup(ring.Close)
+	clock := tenure.MonotonicClock()
+	b.machine = machine.New(machine.Config{
+		Clock:    clock,
+		StoredAt: func(uint64, uint64) (time.Duration, bool) { return 0, false },
+		Fail:     func(err error) { t.Errorf("the machine failed: %v", err) },
+		Ring:     ring,
+	})
+	b.machine.Lead(true)
+	b.s = New(Config{
+		Machine:  b.machine,
+		Clock:    clock,
+		Propose:  b.propose,
+		Stalled:  func() bool { return false },
+		Founding: fsm.Settings{ClusterID: "c1", LargestTTL: time.Hour},
+		Fail:     func(err error) { t.Errorf("the leader failed: %v", err) },
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	b.stop = stop
+	go func() {
+		defer close(b.ended)
+		b.s.Run(ctx)
+	}()
+	t.Cleanup(func() { stop(); <-b.ended })
+	return b
+}
+
+func (b *bench) propose(data []byte) <-chan Outcome {
+	out := make(chan Outcome, 1)
+	b.mu.Lock()
+	hold, refuse := b.hold, b.refuse
+	b.mu.Unlock()
+	go func() {
+		if hold != nil {
+			<-hold
+		}
+		if refuse != nil {
+			if o := refuse(); o != nil {
+				out <- *o
+				return
+			}
+		}
+		applied, ok := b.apply(data)
+		if !ok {
+			out <- Outcome{Err: errors.New("not applied"), MaybeApplied: true, Over: true}
+			return
+		}
+		out <- Outcome{Applied: applied}
+	}()
+	return out
+}
+
+func (b *bench) apply(data []byte) (*machine.Applied, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.index++
+	if commands, err := fsm.DecodeEntry(data); err == nil {
+		b.entries = append(b.entries, commands)
+	}
+	if b.between != nil {
+		b.between(b.index)
+	}
+	applied, ok := b.machine.Apply(&raft.Log{Index: b.index, Term: 1, Type: raft.LogCommand, Data: data}).(*machine.Applied)
+	return applied, ok
+}
+
+// submit returns a channel with the results.
+func (b *bench) submit(req *Request) <-chan []tenure.Result {
+	done := make(chan []tenure.Result, 1)
+	req.Done = func(r *Request) { done <- r.Results }
+	if err := b.s.Submit(req); err != nil {
+		results := make([]tenure.Result, len(req.Commands))
+		for i := range results {
+			results[i].Err = err
+		}
+		done <- results
+	}
+	return done
+}
+
+func acquire(key, owner, id string, ttl, wait time.Duration) *Request {
+	return &Request{Commands: []fsm.Command{{Kind: fsm.Acquire, Key: key, Owner: owner, RequestID: id, TTL: ttl}}, Waits: []time.Duration{wait}}
+}
+
+func release(key, owner string, epoch uint64) *Request {
+	return &Request{Commands: []fsm.Command{{Kind: fsm.Release, Key: key, Owner: owner, Epoch: epoch}}}
+}
+
+func renew(key, owner string, epoch uint64, ttl time.Duration) *Request {
+	return &Request{Commands: []fsm.Command{{Kind: fsm.Renew, Key: key, Owner: owner, Epoch: epoch, TTL: ttl}}}
+}
+
+// must returns the only grant of a request.
+func (b *bench) must(req *Request) tenure.Grant {
+	b.t.Helper()
+	result := (<-b.submit(req))[0]
+	if result.Err != nil {
+		b.t.Fatalf("%+v: %v", req.Commands[0], result.Err)
+	}
+	return result.Grant
+}
+
+func (b *bench) proposed() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.entries)
+}
+
+func TestReleaseHandsOverInTheNextEntry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		g := b.must(acquire("k", "a", "1", time.Minute, 0))
+		waiting := b.submit(acquire("k", "b", "1", time.Minute, time.Hour))
+		synctest.Wait()
+		before := b.proposed()
+		b.must(release("k", "a", g.Record.Epoch))
+		got := (<-waiting)[0]
+		if got.Err != nil || got.Grant.Record.Epoch != g.Record.Epoch+1 {
+			t.Fatalf("the waiter got %+v", got)
+		}
+		if n := b.proposed() - before; n != 2 {
+			t.Errorf("the hand-over took %d entries, want 2: the release and the grant", n)
+		}
+	})
+}
+
+func TestExpiryHandsOverByTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.must(acquire("k", "a", "1", 10*time.Second, 0))
+		start := time.Now()
+		got := (<-b.submit(acquire("k", "b", "1", time.Second, time.Hour)))[0]
+		if waited := time.Since(start); got.Err != nil || waited != 10*time.Second {
+			t.Errorf("granted after %v: %+v, want after the TTL of 10s", waited, got)
+		}
+	})
+}
+
+// The second in line must not wait for the expiry of a tenure that is over
+// already: the head's own TTL is shorter.
+func TestEachTenureOfALineExpiresOnItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		g := b.must(acquire("k", "a", "1", time.Minute, 0))
+		first := b.submit(acquire("k", "b", "1", time.Second, time.Hour))
+		second := b.submit(acquire("k", "c", "1", time.Second, time.Hour))
+		synctest.Wait()
+		b.must(release("k", "a", g.Record.Epoch))
+		<-first
+		start := time.Now()
+		if got := (<-second)[0]; got.Err != nil || time.Since(start) != time.Second {
+			t.Errorf("granted after %v: %+v, want after the head's TTL of 1s", time.Since(start), got)
+		}
+	})
+}
+
+func TestRenewalsKeepTheLineWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		g := b.must(acquire("k", "a", "1", time.Second, 0))
+		waiting := b.submit(acquire("k", "b", "1", time.Second, 5*time.Second))
+		for range 20 {
+			time.Sleep(500 * time.Millisecond)
+			b.must(renew("k", "a", g.Record.Epoch, time.Second))
+		}
+		got := (<-waiting)[0]
+		var held *tenure.HeldError
+		if !errors.As(got.Err, &held) || held.Record.Owner != "a" || held.Remaining <= 0 {
+			t.Errorf("the waiter got %+v, want held by a with time left", got)
+		}
+	})
+}
+
+func TestLineIsFirstComeFirstServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		g := b.must(acquire("k", "holder", "1", time.Minute, 0))
+		var order []string
+		var mu sync.Mutex
+		var wg sync.WaitGroup
+		for i := range 20 {
+			owner := fmt.Sprintf("w%02d", i)
+			wait := b.submit(acquire("k", owner, "1", time.Minute, time.Hour))
+			synctest.Wait()
+			wg.Go(func() {
+				got := (<-wait)[0]
+				mu.Lock()
+				order = append(order, owner)
+				mu.Unlock()
+				b.must(release("k", owner, got.Grant.Record.Epoch))
+			})
+		}
+		if refused := (<-b.submit(acquire("k", "pusher", "1", time.Minute, 0)))[0]; !errors.Is(refused.Err, tenure.ErrHeld) {
+			t.Errorf("an acquire that doesn't wait got %+v, want held: there is a line", refused)
+		}
+		b.must(release("k", "holder", g.Record.Epoch))
+		wg.Wait()
+		for i, owner := range order {
+			if owner != fmt.Sprintf("w%02d", i) {
+				t.Fatalf("order %v", order)
+			}
+		}
+		if n := b.s.Waiting(); n != 0 {
+			t.Errorf("%d still wait", n)
+		}
+	})
+}
+
+func TestCancelledWaiterLeavesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		g := b.must(acquire("k", "a", "1", time.Minute, 0))
+		gone := acquire("k", "b", "1", time.Minute, time.Hour)
+		b.submit(gone)
+		next := b.submit(acquire("k", "c", "1", time.Minute, time.Hour))
+		synctest.Wait()
+		results := b.s.End(gone, context.Canceled)
+		var u *tenure.UnavailableError
+		if !errors.As(results[0].Err, &u) || u.MaybeApplied {
+			t.Errorf("the cancelled waiter got %+v, want unavailable and not applied", results[0])
+		}
+		if n := b.s.Waiting(); n != 1 {
+			t.Errorf("%d wait, want 1", n)
+		}
+		b.must(release("k", "a", g.Record.Epoch))
+		if got := (<-next)[0]; got.Err != nil || got.Grant.Record.Owner != "c" {
+			t.Errorf("the next in line got %+v", got)
+		}
+	})
+}
+
+// A retry under the same id joins its place; one whose command made the tenure
+// is answered from an entry of its own.
+func TestSameRequestHasOnePlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		g := b.must(acquire("k", "a", "1", time.Minute, 0))
+		first := b.submit(acquire("k", "b", "1", time.Minute, time.Hour))
+		retry := b.submit(acquire("k", "b", "1", time.Minute, time.Hour))
+		synctest.Wait()
+		if n := b.s.Waiting(); n != 1 {
+			t.Fatalf("%d places, want 1", n)
+		}
+		b.must(release("k", "a", g.Record.Epoch))
+		one, two := (<-first)[0].Grant, (<-retry)[0].Grant
+		if one != two {
+			t.Errorf("the place gave %+v and %+v", one, two)
+		}
+		late := b.must(acquire("k", "b", "1", time.Minute, time.Hour))
+		if late.Record.Epoch != one.Record.Epoch || late.Index <= one.Index {
+			t.Errorf("a later retry got %+v, want epoch %d from a newer entry than %d", late, one.Record.Epoch, one.Index)
+		}
+	})
+}
+
+// A takeover that lost to a renewal, which got into the log first, leaves its
+// waiter at the head.
+func TestHeadThatLostToARenewalStaysTheHead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		g := b.must(acquire("k", "a", "1", time.Second, 0))
+		wait := b.submit(acquire("k", "b", "1", time.Minute, time.Hour))
+		behind := b.submit(acquire("k", "c", "1", time.Minute, time.Hour))
+		synctest.Wait()
+		stolen := false
+		b.mu.Lock()
+		b.between = func(uint64) {
+			if stolen {
+				return
+			}
+			stolen = true
+			data, _ := fsm.AppendEntry(nil, []fsm.Command{{Kind: fsm.Renew, Key: "k", Owner: "a", Epoch: g.Record.Epoch, TTL: time.Second}})
+			b.machine.Apply(&raft.Log{Index: b.index, Term: 1, Type: raft.LogCommand, Data: data})
+			b.index++
+		}
+		b.mu.Unlock()
+		start := time.Now()
+		got := (<-wait)[0]
+		if got.Err != nil || time.Since(start) != 2*time.Second {
+			t.Errorf("granted after %v: %+v, want after both TTLs", time.Since(start), got)
+		}
+		select {
+		case r := <-behind:
+			t.Errorf("the second in line got %+v", r)
+		default:
+		}
+	})
+}
+
+func TestEndOfLeadershipAnswersAllAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.must(acquire("k", "a", "1", time.Minute, 0))
+		waiting := b.submit(acquire("k", "b", "1", time.Minute, time.Hour))
+		synctest.Wait()
+		b.mu.Lock()
+		b.hold = make(chan struct{})
+		b.mu.Unlock()
+		inFlight := b.submit(acquire("x", "a", "1", time.Minute, 0))
+		synctest.Wait()
+		queued := b.submit(acquire("y", "a", "1", time.Minute, 0))
+		synctest.Wait()
+		b.stop()
+		for name, want := range map[string]struct {
+			got   <-chan []tenure.Result
+			maybe bool
+		}{"waiting": {waiting, false}, "in flight": {inFlight, true}, "queued": {queued, false}} {
+			var u *tenure.UnavailableError
+			if got := (<-want.got)[0]; !errors.As(got.Err, &u) || u.MaybeApplied != want.maybe {
+				t.Errorf("%s: %+v, want unavailable with maybe applied %v", name, got, want.maybe)
+			}
+		}
+		close(b.hold)
+	})
+}
+
+// What Raft surely refused was not applied, and those in line keep their places.
+func TestRefusedEntryKeepsTheLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		g := b.must(acquire("k", "a", "1", time.Second, 0))
+		waiting := b.submit(acquire("k", "b", "1", time.Minute, time.Hour))
+		synctest.Wait()
+		refusals := 0
+		b.mu.Lock()
+		b.refuse = func() *Outcome {
+			if refusals++; refusals <= 5 {
+				return &Outcome{Err: raft.ErrLeadershipTransferInProgress}
+			}
+			return nil
+		}
+		b.mu.Unlock()
+		if got := (<-waiting)[0]; got.Err != nil || got.Grant.Record.Epoch != g.Record.Epoch+1 {
+			t.Errorf("the waiter got %+v", got)
+		}
+		if refusals < 6 {
+			t.Errorf("only %d entries were refused", refusals)
+		}
+	})
+}
+
+// A flood of acquires must not keep a renewal out of the next entry.
+func TestRenewalsAreNotStarvedByAcquires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		g := b.must(acquire("k", "a", "1", time.Minute, 0))
+		b.mu.Lock()
+		b.hold = make(chan struct{})
+		b.mu.Unlock()
+		b.submit(&Request{}) // a read, whose entry is held
+		synctest.Wait()
+		flood := &Request{Done: func(*Request) {}}
+		for i := range 3 * maxCommands {
+			flood.Commands = append(flood.Commands, fsm.Command{Kind: fsm.Acquire, Key: fmt.Sprint("flood-", i), Owner: "f", RequestID: "1", TTL: time.Minute})
+		}
+		b.submit(flood)
+		renewed := b.submit(renew("k", "a", g.Record.Epoch, time.Minute))
+		synctest.Wait()
+		before := b.proposed()
+		b.mu.Lock()
+		hold := b.hold
+		b.hold = nil
+		b.mu.Unlock()
+		close(hold)
+		<-renewed
+		if n := b.proposed() - before; n > 2 {
+			t.Errorf("the renewal came in entry %d after it was asked for, want at most 2", n)
+		}
+		synctest.Wait()
+	})
+}
+
+func TestWaitThatEndsIsHeldAfterAnEntryConfirmedIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.must(acquire("k", "a", "1", time.Minute, 0))
+		start, before := time.Now(), b.proposed()
+		got := (<-b.submit(acquire("k", "b", "1", time.Minute, 3*time.Second)))[0]
+		if !errors.Is(got.Err, tenure.ErrHeld) || time.Since(start) != 3*time.Second {
+			t.Errorf("after %v: %+v, want held after 3s", time.Since(start), got)
+		}
+		if b.proposed() == before {
+			t.Error("no entry confirmed that the key is held")
+		}
+	})
+}
