@@ -11,6 +11,7 @@ const (
 	shortestPeriod = time.Millisecond // however small TTL minus margin is
 	longestAttempt = 10 * time.Second // a first attempt at anything
 	longestBackoff = 5 * time.Second
+	longestTryBeat = 250 * time.Millisecond // between the beats of renewals that failed
 )
 
 // A cadence is every duration that a holder derives from its TTL and margin.
@@ -56,6 +57,15 @@ func (c *cadence) firstRenewal(sentAt time.Duration) time.Duration {
 // due: 14 or 15 beats later. The jitter parts again what met on one beat.
 func (c *cadence) nextRenewal(sentAt time.Duration) time.Duration {
 	return c.onBeat(sentAt + c.period - rand.N(2*c.beat))
+}
+
+// nextTry returns when a renewal that failed for the nth time in a row is due
+// again: on a beat as well, or an outage would make many small batches of what
+// were few.
+func (c *cadence) nextTry(now time.Duration, n int) time.Duration {
+	grid := min(c.beat, longestTryBeat)
+	at := now + c.backoff(n) + grid
+	return at - (at-c.phase)%grid
 }
 
 // onBeat returns the beat at or before an instant.

@@ -12,7 +12,7 @@ import (
 // Goal: a lease is acquired, lives on for as long as it is renewed, and is
 // gone from the store once it is released.
 func TestLeaseLife(t *testing.T) {
-	inBubble(t, func(b *bubble) {
+	inBubble(t, func(t *testing.T, b *bubble) {
 		lease := b.acquire(key)
 		if lease.Key() != key || lease.Epoch() != 1 || lease.TTL() != ttl || lease.Owner() != b.Owner() {
 			t.Errorf("got key %q, epoch %d, ttl %v, owner %q", lease.Key(), lease.Epoch(), lease.TTL(), lease.Owner())

@@ -149,19 +149,22 @@ type bubble struct {
 	clock *skewedClock
 	store *proxy
 	*holder.Holder
+	holders []*holder.Holder // to be closed at the end
 }
 
-// inBubble runs a test in virtual time and closes its holder at the end.
-func inBubble(t *testing.T, test func(b *bubble)) {
+// inBubble runs a test in virtual time and closes all holders at the end.
+func inBubble(t *testing.T, test func(t *testing.T, b *bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &bubble{T: t, clock: newSkewedClock(1), store: newProxy(tenure.MonotonicClock())}
 		b.Holder = b.another("replica-1")
-		test(b)
+		test(t, b)
 		b.store.put(nil)
 		b.store.SetReachable(true)
-		if err := b.Holder.Close(t.Context()); err != nil {
-			t.Errorf("close: %v", err)
+		for _, h := range b.holders {
+			if err := h.Close(t.Context()); err != nil {
+				t.Errorf("close: %v", err)
+			}
 		}
 	})
 }
@@ -169,10 +172,20 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 // another makes a holder that shares the store and the clock.
 func (b *bubble) another(replica string) *holder.Holder {
 	b.Helper()
-	h, err := holder.New(holder.Config{Store: b.store, Replica: replica, TTL: ttl, Margin: margin, Clock: b.clock})
+	return b.make(holder.Config{Replica: replica, TTL: ttl, Margin: margin})
+}
+
+func (b *bubble) make(cfg holder.Config) *holder.Holder {
+	b.Helper()
+	cfg.Store = b.store
+	if cfg.Clock == nil {
+		cfg.Clock = b.clock
+	}
+	h, err := holder.New(cfg)
 	if err != nil {
 		b.Fatal(err)
 	}
+	b.holders = append(b.holders, h)
 	return h
 }
 

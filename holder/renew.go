@@ -77,7 +77,7 @@ func (h *Holder) settle(batch []*Lease, results []tenure.Result, sentAt time.Dur
 		}
 		failed, lastErr = failed+1, result.Err
 		if _, ok := again[l.failures]; !ok {
-			again[l.failures] = now + h.cadence.backoff(l.failures)
+			again[l.failures] = h.cadence.nextTry(now, l.failures)
 		}
 		h.renewals.set(&l.renewal, again[l.failures])
 	}
