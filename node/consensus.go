@@ -1,0 +1,160 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/tenure/fsm"
+	"example.com/tenure/node/internal/leader"
+	"example.com/tenure/node/internal/machine"
+)
+
+// raftConfig returns the settings of hashicorp/raft; docs/raft.md says why each
+// is what it is.
+func (n *Node) raftConfig() *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = n.identity().serverID()
+	c.HeartbeatTimeout = n.cfg.ElectionTimeout
+	c.ElectionTimeout = n.cfg.ElectionTimeout
+	c.LeaderLeaseTimeout = n.cfg.ElectionTimeout / 2
+	c.CommitTimeout = min(50*time.Millisecond, n.cfg.ElectionTimeout/10)
+	c.MaxAppendEntries = 32 // an entry is a whole batch, of up to 400 KiB
+	c.ShutdownOnRemove = false
+	c.SnapshotInterval = snapshotInterval
+	c.SnapshotThreshold = n.cfg.SnapshotThreshold
+	// One entry is in flight, so this is always far more than is uncommitted.
+	c.TrailingLogs = max(minTrailingLogs, n.cfg.SnapshotThreshold/2)
+	c.NoLegacyTelemetry = true
+	c.Logger = n.log.Named("raft")
+	return c
+}
+
+const (
+	snapshotInterval = 5 * time.Second
+	minTrailingLogs  = 64
+)
+
+// follow starts a sequencer whenever the node leads, until ctx ends.
+func (n *Node) follow(ctx context.Context, r *raft.Raft) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.LeaderCh():
+		}
+		for ctx.Err() == nil && r.State() == raft.Leader {
+			if n.guard.Stalled() {
+				pause(ctx, n.cfg.ElectionTimeout/10)
+				continue
+			}
+			n.lead(ctx, r)
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// lead runs one leadership. It ends when Raft tells of any change, also of one
+// from leader to leader, since what lies between is not known.
+func (n *Node) lead(ctx context.Context, r *raft.Raft) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	n.wg.Go(func() {
+		select {
+		case <-r.LeaderCh():
+			end()
+		case <-ctx.Done():
+		}
+	})
+	p := &proposer{node: n, raft: r}
+	i := n.identity()
+	s := leader.New(leader.Config{
+		Machine:  n.machine,
+		Clock:    n.cfg.Clock,
+		Propose:  p.propose,
+		Stalled:  n.guard.Stalled,
+		Founding: fsm.Settings{ClusterID: i.ClusterID, LargestTTL: i.largestTTL()},
+		Fail:     n.fail,
+	})
+	n.machine.Lead(true)
+	n.sequencer.Store(s)
+	n.log.Info("leading", "term", r.CurrentTerm())
+	s.Run(ctx)
+	n.sequencer.Store(nil)
+	n.machine.Lead(false)
+	n.log.Info("not leading any more")
+}
+
+// A proposer hands entries to Raft during one leadership.
+type proposer struct {
+	node *Node
+	raft *raft.Raft
+	// refusedSince is when Raft began to refuse every entry because of a
+	// transfer of leadership, in nanoseconds since the start; 0 when it takes
+	// them.
+	refusedSince atomic.Int64
+}
+
+// enqueueTimeout bounds how long Raft's main loop may take to look at an entry.
+const enqueueTimeout = time.Second
+
+// propose answers once. A future of hashicorp/raft may never be answered after
+// a shutdown, so nobody waits for one but this goroutine; it ends because
+// nothing is in flight when Close shuts Raft down.
+func (p *proposer) propose(entry []byte) <-chan leader.Outcome {
+	out := make(chan leader.Outcome, 1)
+	p.node.proposals.Go(func() {
+		future := p.raft.Apply(entry, enqueueTimeout)
+		err := future.Error()
+		if err == nil {
+			if applied, ok := future.Response().(*machine.Applied); ok {
+				p.refusedSince.Store(0)
+				out <- leader.Outcome{Applied: applied}
+				return
+			}
+			err = errors.New("committed, but this node could not apply it")
+		}
+		out <- p.outcome(err)
+	})
+	return out
+}
+
+// outcome sorts what Raft says into what the caller knows. When in doubt, the
+// entry may have been applied.
+func (p *proposer) outcome(err error) leader.Outcome {
+	switch {
+	case errors.Is(err, raft.ErrNotLeader):
+		return leader.Outcome{Err: err, Over: true}
+	case errors.Is(err, raft.ErrEnqueueTimeout):
+		return leader.Outcome{Err: err}
+	case errors.Is(err, raft.ErrLeadershipTransferInProgress):
+		p.watchTransfer()
+		return leader.Outcome{Err: err}
+	default:
+		return leader.Outcome{Err: err, MaybeApplied: true, Over: true}
+	}
+}
+
+// transferPatience is how long a leader may refuse entries because of a
+// transfer of leadership. hashicorp/raft#696: it can be for ever; then the node
+// stops, and the others elect.
+const transferPatience = 10 * time.Second
+
+func (p *proposer) watchTransfer() {
+	now := int64(time.Since(p.node.started)) + 1
+	if !p.refusedSince.CompareAndSwap(0, now) && time.Duration(now-p.refusedSince.Load()) > transferPatience {
+		p.node.fail(fmt.Errorf("this leader has refused all entries for %v because of a transfer of leadership that does not end: restart the node", transferPatience))
+	}
+}

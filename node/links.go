@@ -1,0 +1,117 @@
+package node
+
+import (
+	"context"
+	"sync"
+
+	"example.com/tenure"
+	"example.com/tenure/node/internal/wire"
+)
+
+// links are the connections to other nodes, one to an address, made when they
+// are first wanted and again when they broke.
+type links struct {
+	network Network
+	// self returns the hello of this end.
+	self func() wire.Hello
+
+	mu     sync.Mutex
+	closed bool
+	byAddr map[string]*link
+}
+
+// A link is the connection to one address. Its turn is held while it is dialled.
+type link struct {
+	turn chan struct{}
+	conn *wire.Conn // nil before the first
+	peer wire.Hello
+}
+
+func newLinks(network Network, self func() wire.Hello) *links {
+	return &links{network: network, self: self, byAddr: make(map[string]*link)}
+}
+
+// get returns a connection to addr that stands, dialling one if need be. It
+// blocks until then or until ctx ends. An error is definite: nothing was sent.
+func (ls *links) get(ctx context.Context, addr string) (*wire.Conn, wire.Hello, error) {
+	l, err := ls.at(addr)
+	if err != nil {
+		return nil, wire.Hello{}, err
+	}
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return nil, wire.Hello{}, ctx.Err()
+	}
+	if l.conn != nil && l.conn.Err() == nil {
+		return l.conn, l.peer, nil
+	}
+	if l.conn != nil {
+		_ = l.conn.Close()
+		l.conn = nil
+	}
+	if err := ls.dial(ctx, l, addr); err != nil {
+		return nil, wire.Hello{}, err
+	}
+	return l.conn, l.peer, nil
+}
+
+func (ls *links) at(addr string) (*link, error) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if ls.closed {
+		return nil, wire.ErrClosed
+	}
+	l, ok := ls.byAddr[addr]
+	if !ok {
+		l = &link{turn: make(chan struct{}, 1)}
+		ls.byAddr[addr] = l
+	}
+	return l, nil
+}
+
+func (ls *links) dial(ctx context.Context, l *link, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	nc, err := ls.network.Dial(ctx, addr)
+	if err != nil {
+		return err
+	}
+	hello := ls.self()
+	hello.Purpose = wire.PurposeAPI
+	peer, err := wire.Greet(ctx, nc, hello)
+	if err != nil {
+		_ = nc.Close()
+		return err
+	}
+	l.conn, l.peer = wire.NewConn(nc, wire.Config{}), peer
+	return nil
+}
+
+// close ends all connections and the calls on them. It waits for dials that are
+// under way, which the caller's contexts have ended.
+func (ls *links) close() {
+	ls.mu.Lock()
+	ls.closed = true
+	all := ls.byAddr
+	ls.byAddr = nil
+	ls.mu.Unlock()
+	for _, l := range all {
+		l.turn <- struct{}{}
+		if l.conn != nil {
+			_ = l.conn.Close()
+		}
+		<-l.turn
+	}
+}
+
+// unavailableKey returns err as an [*tenure.UnavailableError] about key.
+func unavailableKey(key string, err error) error {
+	if u, ok := asUnavailable(err).(*tenure.UnavailableError); ok {
+		of := *u
+		of.Key = key
+		return &of
+	}
+	return err
+}

@@ -1,0 +1,215 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/tenure"
+	"example.com/tenure/node/internal/wire"
+)
+
+// Members lists the cluster's nodes, as the leader knows them and a log entry
+// confirmed it.
+func (n *Node) Members(ctx context.Context) ([]tenure.Member, error) { return n.members(ctx, 1) }
+
+// Join lets the node that listens at addr into the cluster: as a voter, once it
+// has caught up, or as a nonvoter, which only follows. The node must have been
+// started to join, with empty data. Joining one that is a member already does
+// nothing. It blocks until the node is a member as asked for, or ctx ends.
+func (n *Node) Join(ctx context.Context, id, addr string, nonvoter bool) error {
+	return n.join(ctx, &wire.Join{ID: id, Addr: addr, Nonvoter: nonvoter}, 1)
+}
+
+// Remove takes a node out of the cluster, for good: its data is of no use any
+// more. Removing one that is no member does nothing. The last voter can't be
+// removed. It blocks until the log has it, or ctx ends.
+func (n *Node) Remove(ctx context.Context, id string) error { return n.remove(ctx, id, 1) }
+
+// Transfer hands leadership to the voter with that id, or to any if id is
+// empty. It blocks until the leader says that another leads, or ctx ends.
+func (n *Node) Transfer(ctx context.Context, id string) error { return n.transfer(ctx, id, 1) }
+
+// atLeader runs f if this node leads, and else asks the leader, if the request
+// may still be passed on.
+func (n *Node) atLeader(ctx context.Context, hops int, f func(*raft.Raft) error, pass func(*wire.Conn) error) error {
+	if n.sequencer.Load() != nil {
+		return f(n.raft.Load())
+	}
+	if hops == 0 {
+		id, addr := n.leader()
+		return &wire.NotLeader{LeaderID: id, LeaderAddr: addr}
+	}
+	conn, err := n.leaderConn(ctx)
+	if err != nil {
+		return err
+	}
+	return asUnavailable(pass(conn))
+}
+
+func (n *Node) members(ctx context.Context, hops int) (members []tenure.Member, err error) {
+	err = n.atLeader(ctx, hops, func(r *raft.Raft) error {
+		members, _, err = n.confirmedMembers(ctx, r)
+		return err
+	}, func(conn *wire.Conn) error {
+		var answer wire.Members
+		err := call(ctx, conn, wire.OpMembers, wire.FlagForwarded, &wire.Empty{}, &answer)
+		members = answer.Members
+		return err
+	})
+	return members, err
+}
+
+// confirmedMembers reads the configuration and then has the log confirm that
+// this node led after that.
+func (n *Node) confirmedMembers(ctx context.Context, r *raft.Raft) ([]tenure.Member, raft.Configuration, error) {
+	for {
+		future := r.GetConfiguration()
+		if err := future.Error(); err != nil {
+			return nil, raft.Configuration{}, err
+		}
+		index, err := n.readIndex(ctx)
+		if err != nil {
+			return nil, raft.Configuration{}, err
+		}
+		if future.Index() <= index {
+			return n.listed(future.Configuration()), future.Configuration(), nil
+		}
+	}
+}
+
+// listed returns a configuration in the vocabulary's words.
+func (n *Node) listed(c raft.Configuration) []tenure.Member {
+	leader, _ := n.leader()
+	members := make([]tenure.Member, len(c.Servers))
+	for i, s := range c.Servers {
+		id, incarnation := splitServerID(s.ID)
+		members[i] = tenure.Member{ID: id, Incarnation: incarnation, Addr: string(s.Address), Voter: s.Suffrage == raft.Voter, Leader: id == leader}
+	}
+	return members
+}
+
+// latest is the newest configuration that this node knows, committed or not.
+func (n *Node) latest() raft.Configuration {
+	r := n.raft.Load()
+	if r == nil {
+		return raft.Configuration{}
+	}
+	future := r.GetConfiguration()
+	if future.Error() != nil {
+		return raft.Configuration{}
+	}
+	return future.Configuration()
+}
+
+func (n *Node) isMember(server raft.ServerID) bool {
+	for _, s := range n.latest().Servers {
+		if s.ID == server {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *Node) voters() (count int) {
+	for _, s := range n.latest().Servers {
+		if s.Suffrage == raft.Voter {
+			count++
+		}
+	}
+	return count
+}
+
+func (n *Node) remove(ctx context.Context, id string, hops int) error {
+	if err := validateID("id", id); err != nil {
+		return err
+	}
+	return n.atLeader(ctx, hops, func(r *raft.Raft) error {
+		_, c, err := n.confirmedMembers(ctx, r)
+		if err != nil {
+			return err
+		}
+		server, voters := find(c, id)
+		switch {
+		case server.ID == "":
+			return nil
+		case voters == 1 && server.Suffrage == raft.Voter:
+			return &tenure.InvalidError{Field: "id", Value: id, Bound: "another node than the last voter: without it there is no cluster"}
+		}
+		return await(ctx, n, r.RemoveServer(server.ID, 0, remaining(ctx)))
+	}, func(conn *wire.Conn) error {
+		return call(ctx, conn, wire.OpRemove, wire.FlagForwarded, &wire.Target{ID: id}, &wire.Empty{})
+	})
+}
+
+// find returns the server of the node with that id, and the number of voters.
+func find(c raft.Configuration, id string) (found raft.Server, voters int) {
+	for _, s := range c.Servers {
+		if of, _ := splitServerID(s.ID); of == id {
+			found = s
+		}
+		if s.Suffrage == raft.Voter {
+			voters++
+		}
+	}
+	return found, voters
+}
+
+func (n *Node) transfer(ctx context.Context, id string, hops int) error {
+	return n.atLeader(ctx, hops, func(r *raft.Raft) error {
+		if id == "" {
+			return n.awaitTransfer(ctx, r.LeadershipTransfer())
+		}
+		server, _ := find(n.latest(), id)
+		switch {
+		case id == n.cfg.ID:
+			return nil
+		case server.ID == "" || server.Suffrage != raft.Voter:
+			return &tenure.InvalidError{Field: "id", Value: fmt.Sprintf("%q", id), Bound: "the id of a voter"}
+		}
+		return n.awaitTransfer(ctx, r.LeadershipTransferToServer(server.ID, server.Address))
+	}, func(conn *wire.Conn) error {
+		return call(ctx, conn, wire.OpTransfer, wire.FlagForwarded, &wire.Target{ID: id}, &wire.Empty{})
+	})
+}
+
+// awaitTransfer waits for a transfer. Raft calls any loss of leadership a
+// success, so it looks who leads afterwards.
+func (n *Node) awaitTransfer(ctx context.Context, f raft.Future) error {
+	if err := await(ctx, n, f); err != nil {
+		return &tenure.UnavailableError{Reason: "leadership was not handed over", Err: err}
+	}
+	for {
+		if id, _ := n.leader(); id != "" && id != n.cfg.ID {
+			return nil
+		}
+		pause(ctx, readyPoll)
+		if err := ctx.Err(); err != nil {
+			return &tenure.UnavailableError{MaybeApplied: true, Reason: "no new leader is known yet", Err: err}
+		}
+	}
+}
+
+// await waits for one of Raft's futures, which may never be answered.
+func await(ctx context.Context, n *Node, f raft.Future) error {
+	done := make(chan error, 1)
+	n.proposals.Go(func() { done <- f.Error() })
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-n.ctx.Done():
+		return n.Err()
+	}
+}
+
+// remaining is how long ctx still gives, for calls of Raft that take a timeout.
+func remaining(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return max(time.Until(deadline), time.Millisecond)
+	}
+	return 10 * time.Second
+}

@@ -1,0 +1,85 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"example.com/tenure"
+)
+
+// An Ownership is what this node knows of a key's tenure, without asking
+// anyone. It may be behind the cluster by what it says.
+type Ownership struct {
+	Owner     string        // "" if the key is free
+	Epoch     uint64        // of the tenure that stands, or of the last
+	Held      bool          // a tenure stands
+	Expired   bool          // as this node judges, its TTL has passed
+	Remaining time.Duration // until Expired
+	// Age bounds how long ago this node last heard of its leader, and with it
+	// how old the answer may be: 0 on the leader. Negative if it never did.
+	Age time.Duration
+}
+
+// Owner looks a key up in the state that this node has, with no I/O: to route a
+// request to the tenant's owner. It never blocks for long, and can be called
+// concurrently.
+func (n *Node) Owner(key string) Ownership {
+	v := n.machine.View(key)
+	o := Ownership{Epoch: v.Record.Epoch, Held: v.Record.Held, Expired: v.Expired, Remaining: v.Remaining, Age: n.age()}
+	if o.Held {
+		o.Owner = v.Record.Owner
+	}
+	return o
+}
+
+// age returns how long ago this node heard of a leader.
+func (n *Node) age() time.Duration {
+	if n.sequencer.Load() != nil {
+		return 0
+	}
+	r := n.raft.Load()
+	if r == nil || r.LastContact().IsZero() {
+		return -1
+	}
+	return time.Since(r.LastContact())
+}
+
+// Get returns a key's record, linearizably: it is at least as new as every
+// answer that was given before the call. It waits for the leader to commit a
+// log entry, and blocks until then or until ctx ends; then the error is an
+// [*tenure.UnavailableError].
+func (n *Node) Get(ctx context.Context, key string) (tenure.View, error) {
+	if err := tenure.ValidateKey(key); err != nil {
+		return tenure.View{}, err
+	}
+	if err := n.catchUp(ctx); err != nil {
+		return tenure.View{}, unavailableKey(key, err)
+	}
+	return n.machine.View(key), nil
+}
+
+// List returns a page of records in the order of their keys. The first page is
+// linearizable like [Node.Get]; a later one is at least as new as the page
+// before it was on this node.
+func (n *Node) List(ctx context.Context, l tenure.Listing) (tenure.Page, error) {
+	l, err := validateListing(l)
+	if err != nil {
+		return tenure.Page{}, err
+	}
+	if l.Cursor == "" {
+		if err := n.catchUp(ctx); err != nil {
+			return tenure.Page{}, err
+		}
+	}
+	return n.machine.List(l), nil
+}
+
+// catchUp waits until this node has applied everything that was acknowledged
+// before the call.
+func (n *Node) catchUp(ctx context.Context) error {
+	index, err := n.readIndex(ctx)
+	if err == nil {
+		err = n.machine.Await(ctx, index)
+	}
+	return asUnavailable(err)
+}

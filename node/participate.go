@@ -1,0 +1,152 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"example.com/tenure"
+	"example.com/tenure/node/internal/storage"
+)
+
+// changeIdentity changes what the node's data says it is, on the disk first.
+func (n *Node) changeIdentity(change func(*identity) error) error {
+	n.founding.Lock()
+	defer n.founding.Unlock()
+	i := n.identity()
+	if err := change(&i); err != nil {
+		return err
+	}
+	if err := i.save(stableKeeper{n.guard.ForNode().Stable}); err != nil {
+		return err
+	}
+	n.who.Store(&i)
+	return nil
+}
+
+// participate starts Raft, once. The identity on the disk holds the cluster id.
+func (n *Node) participate(ctx context.Context) error {
+	n.founding.Lock()
+	defer n.founding.Unlock()
+	if n.raft.Load() != nil || n.ctx.Err() != nil {
+		return n.Err()
+	}
+	n.transport = n.openTransport()
+	stores := n.guard.ForRaft()
+	config := n.raftConfig()
+	var r *raft.Raft
+	var failed error
+	started := storage.Go(func() {
+		if failed = n.bootstrap(config, stores); failed == nil {
+			r, failed = raft.NewRaft(config, n.machine, stores.Log, stores.Stable, stores.Snapshots, n.transport)
+		}
+	})
+	select {
+	case err := <-started:
+		if err = errors.Join(err, failed); err != nil {
+			return fmt.Errorf("starting Raft: %w", err)
+		}
+	case <-n.ctx.Done():
+		go shutLate(started, &r)
+		return fmt.Errorf("starting Raft: %w", n.Err())
+	case <-ctx.Done():
+		go shutLate(started, &r)
+		return fmt.Errorf("starting Raft: %w", ctx.Err())
+	}
+	n.raft.Store(r)
+	n.waiting.set("no leader is known yet")
+	close(n.member)
+	n.wg.Go(func() { n.follow(n.ctx, r) })
+	n.wg.Go(n.compareStates)
+	n.wg.Go(n.watchMembership)
+	if i := n.identity(); len(i.Founders) > 0 && !i.Told {
+		n.wg.Go(n.tellFounders)
+	}
+	return nil
+}
+
+// shutLate shuts Raft down that started when nobody waited for it any more. The
+// closed storage ends a start that is still under way.
+func shutLate(started <-chan error, r **raft.Raft) {
+	if <-started == nil && *r != nil {
+		(*r).Shutdown()
+	}
+}
+
+// bootstrap writes Raft's first configuration on the node that decided the
+// founding, unless an earlier start did.
+func (n *Node) bootstrap(config *raft.Config, stores storage.Stores) error {
+	founders := n.identity().Founders
+	if len(founders) == 0 {
+		return nil
+	}
+	has, err := raft.HasExistingState(stores.Log, stores.Stable, stores.Snapshots)
+	if err != nil || has {
+		return err
+	}
+	return raft.BootstrapCluster(config, stores.Log, stores.Stable, stores.Snapshots, n.transport, configuration(founders))
+}
+
+// stableKeeper keeps the identity in the stable store.
+type stableKeeper struct{ stable raft.StableStore }
+
+// Read implements keeper. hashicorp/raft has a store say 'not found' in just
+// these words.
+func (k stableKeeper) Read(key []byte) ([]byte, error) {
+	value, err := k.stable.Get(key)
+	if err != nil && err.Error() == "not found" {
+		return nil, nil
+	}
+	return value, err
+}
+
+// Write implements keeper.
+func (k stableKeeper) Write(key, value []byte) error { return k.stable.Set(key, value) }
+
+// A waiting is what the node waits for, for a person.
+type waiting struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (w *waiting) set(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = fmt.Sprintf(format, args...)
+}
+
+func (w *waiting) get() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text
+}
+
+// Ready reports, as an [*tenure.UnavailableError], why the node can't serve
+// now: it has no cluster yet, it knows no leader, or it has stopped.
+func (n *Node) Ready() error {
+	switch {
+	case n.Err() != nil:
+		return &tenure.UnavailableError{Reason: "the node has stopped", Err: n.Err()}
+	case n.raft.Load() == nil:
+		return &tenure.UnavailableError{Reason: n.waiting.get()}
+	}
+	if _, addr := n.leader(); addr == "" {
+		return &tenure.UnavailableError{Reason: "no leader is known: " + n.waiting.get()}
+	}
+	if id, _ := n.machine.Cluster(); id == "" {
+		return &tenure.UnavailableError{Reason: "the node has not caught up with the cluster yet"}
+	}
+	return nil
+}
+
+// largestTTL is the cluster's, as far as this node knows.
+func (n *Node) largestTTL() time.Duration {
+	if _, largest := n.machine.Cluster(); largest > 0 {
+		return largest
+	}
+	return tenure.MaxTTL
+}
