@@ -15,8 +15,9 @@ var (
 	// ErrUnknown: a version or a command that this program doesn't know. A
 	// newer one wrote it.
 	ErrUnknown = errors.New("unknown to this version of the program")
-	// ErrMalformed: the checksum is right, but the bytes are not what any
-	// version of this program writes.
+	// ErrMalformed: the bytes are not what any version of this program writes.
+	// An entry's checksum is right then; a snapshot's is at its end and was not
+	// reached.
 	ErrMalformed = errors.New("malformed")
 	// ErrInvariant: the state contradicts itself, or the entries came out of
 	// order. The state is of no use any more.
@@ -39,6 +40,7 @@ func (s *State) Apply(index uint64, entry []byte, dst []Result) ([]Result, error
 	if index <= s.index {
 		return dst, fmt.Errorf("%w: entry %d came after entry %d", ErrInvariant, index, s.index)
 	}
+	defer s.items.release()
 	n, err := s.items.check(entry)
 	if err != nil {
 		return dst, fmt.Errorf("entry %d: %w", index, err)
@@ -49,7 +51,6 @@ func (s *State) Apply(index uint64, entry []byte, dst []Result) ([]Result, error
 		dst = append(dst, Result{})
 		s.execute(&s.items.item, &dst[len(dst)-1])
 	}
-	s.items.release()
 	return dst, s.fault
 }
 

@@ -37,8 +37,8 @@ func (s *State) invalidSettings(c *Settings) string {
 	if err := ValidateClusterID(c.ClusterID); err != nil {
 		return err.Error()
 	}
-	if err := tenure.ValidateTTL(c.LargestTTL, tenure.MaxTTL); err != nil {
-		return err.Error()
+	if tenure.ValidateTTL(c.LargestTTL, tenure.MaxTTL) != nil {
+		return fmt.Sprintf("invalid largest_ttl %v: must be a whole number of milliseconds from %v to %v", c.LargestTTL, tenure.MinTTL, tenure.MaxTTL)
 	}
 	return ""
 }

@@ -83,10 +83,12 @@ type Result struct {
 	Code   Code
 	Number Number // of the tenure granted, renewed, released or forgotten
 	// Record is what stands after the command. For a refusal it is what stands
-	// instead; its key is empty for a number that names nothing any more. A
-	// Renewed result carries only Epoch, Held and ForgottenAtEpoch: whoever
-	// sent the renewal knows key and owner, and a batch of ten thousand
-	// renewals should not build ten thousand strings.
+	// instead; its key is empty for a number that names nothing any more, and
+	// its owner for the unknown tenure of a restore marker. For Released it is
+	// what the tenure left, also if that was dropped at once. A Renewed result
+	// carries only Epoch, Held and ForgottenAtEpoch: whoever sent the renewal
+	// knows key and owner, and a batch of ten thousand renewals should not
+	// build ten thousand strings.
 	Record Record
 	TTL    time.Duration // of the tenure that stands, 0 if none does
 	// GrantIndex of the tenure that stands, 0 if none does.

@@ -27,14 +27,18 @@ type owners struct {
 	index      index
 }
 
+// find returns the number of an owner that a record names.
+func (o *owners) find(name []byte) (uint32, bool) {
+	return o.index.find(o.seed.hash(name), func(n uint32) bool { return o.name(n) == string(name) })
+}
+
 // enter counts one more record of the named owner and returns its number.
 func (o *owners) enter(name []byte) uint32 {
-	hash := o.seed.hash(name)
-	owner, known := o.index.find(hash, func(n uint32) bool { return o.name(n) == string(name) })
+	owner, known := o.find(name)
 	if !known {
 		owner = o.numbers.take()
 		o.set(owner, string(name))
-		o.index.insert(hash, owner)
+		o.index.insert(o.seed.hash(name), owner)
 	}
 	o.records[owner]++
 	return owner

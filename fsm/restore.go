@@ -122,6 +122,9 @@ func (in *restoring) readOwner() []byte {
 		return nil
 	}
 	owner := in.text(in.owner[:])
+	if _, known := in.state.owners.find(owner); known {
+		in.fail("owner %q is listed twice", owner)
+	}
 	in.owners = append(in.owners, string(owner))
 	return owner
 }

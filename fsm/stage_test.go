@@ -225,9 +225,12 @@ func tellRecord(r Record) string {
 	if r.Held {
 		holder = "held by"
 	}
+	if r.Key == "" { // a renewal's
+		return fmt.Sprintf("epoch %d, forgotten %d", r.Epoch, r.ForgottenAtEpoch)
+	}
 	owner := r.Owner
 	if owner == "" {
 		owner = "nobody known"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s, epoch %d, forgotten %d", r.Key, holder, owner, r.Epoch, r.ForgottenAtEpoch))
+	return fmt.Sprintf("%s %s %s, epoch %d, forgotten %d", r.Key, holder, owner, r.Epoch, r.ForgottenAtEpoch)
 }
