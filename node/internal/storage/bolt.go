@@ -71,7 +71,7 @@ func (b boltStorage) openLocked(logger hclog.Logger) (Stores, error) {
 	}
 	snapshots, err := openSnapshots(b.dir, logger)
 	if err == nil {
-		err = withFaults(path, func() error { return checkNotForeign(bolt, snapshots, path) })
+		err = withFaults(path, func() error { return checkNotForeign(bolt, snapshots) })
 	}
 	if err != nil {
 		bolt.Close()
@@ -98,17 +98,23 @@ func (b boltStorage) ensureBolt(path string) error {
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: left by an interrupted start, can't be removed: %w", fresh, err)
 	}
-	bolt, err := openBolt(fresh)
-	if err != nil {
-		return err
-	}
-	if err := bolt.Close(); err != nil {
+	if err := makeBolt(fresh); err != nil {
 		return fmt.Errorf("%s: can't be made: %w", fresh, err)
 	}
 	if err := os.Rename(fresh, path); err != nil {
 		return fmt.Errorf("%s: can't be put in place: %w", path, err)
 	}
 	return syncFolder(b.dir)
+}
+
+// makeBolt makes a bolt file. It has stable values from the beginning, though
+// none, so that a file without them is known to have lost them.
+func makeBolt(path string) error {
+	bolt, err := openBolt(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(bolt.Set(keyValues, encodeValues(nil)), bolt.Close())
 }
 
 func (b boltStorage) checkNoSnapshots() error {
@@ -128,19 +134,23 @@ func (b boltStorage) checkNoSnapshots() error {
 
 // checkNotForeign refuses snapshots beside a log that never had a term: they
 // are not this log's.
-func checkNotForeign(bolt *raftboltdb.BoltStore, snapshots *boltSnapshots, path string) error {
-	_, err := bolt.Get(keyCurrentTerm)
-	if err == nil || !isAbsent(err) {
-		return err
+func checkNotForeign(bolt *boltStore, snapshots *boltSnapshots) error {
+	sealed, err := bolt.Get(keyValues)
+	if err != nil {
+		return fmt.Errorf("%s: %w", bolt.path, err)
+	}
+	values, err := decodeValues(sealed)
+	if err != nil {
+		return &DamageError{Name: bolt.path, What: fmt.Sprintf("its stable values: %v", err)}
+	}
+	if _, found := values[string(keyCurrentTerm)]; found {
+		return nil
 	}
 	found, err := snapshotNames(snapshots.folder)
-	if err != nil {
-		return err
+	if err == nil && len(found) > 0 {
+		err = &DamageError{Name: bolt.path, What: fmt.Sprintf("it is empty, but %s holds snapshots (%s)", snapshots.folder, found[0].id)}
 	}
-	if len(found) > 0 {
-		return &DamageError{Name: path, What: fmt.Sprintf("it is empty, but %s holds snapshots (%s)", snapshots.folder, found[0].id)}
-	}
-	return nil
+	return err
 }
 
 // openBolt opens a bolt file, or makes it.
@@ -150,9 +160,9 @@ func checkNotForeign(bolt *raftboltdb.BoltStore, snapshots *boltSnapshots, path 
 // a write has failed, and there neither a recover nor the switch from faults to
 // panics helps if a page can't be read. The log's file is never opened when
 // anything is wrong with it (see verifyBoltFile), but a disk can break later.
-func openBolt(path string) (bolt *raftboltdb.BoltStore, err error) {
-	err = withFaults(path, func() (err error) {
-		bolt, err = raftboltdb.New(raftboltdb.Options{
+func openBolt(path string) (bolt *boltStore, err error) {
+	err = withFaults(path, func() error {
+		store, err := raftboltdb.New(raftboltdb.Options{
 			Path:                    path,
 			MsgpackUseNewTimeFormat: true,
 			BoltOptions: &bbolt.Options{
@@ -160,6 +170,7 @@ func openBolt(path string) (bolt *raftboltdb.BoltStore, err error) {
 				FreelistType: bbolt.FreelistMapType,
 			},
 		})
+		bolt = &boltStore{store: store, path: path}
 		return err
 	})
 	if errors.Is(err, berrors.ErrTimeout) {

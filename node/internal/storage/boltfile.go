@@ -92,24 +92,34 @@ type boltElement struct {
 	child uint64 // of a branch
 }
 
-// element reads element i of a leaf or a branch, within the bounds of the page.
-func (p *boltPage) element(i int) (e boltElement, err error) {
-	at := uint64(pageHead + i*elementSize)
-	if at+elementSize > uint64(len(p.bytes)) {
-		return e, fmt.Errorf("element %d is beyond its page", i)
+// elements reads the elements of a leaf or a branch, and returns how many bytes
+// of the page they fill. Bolt packs keys and values behind the elements, in
+// their order and without gaps; an element too few or too many shows by that.
+func (p *boltPage) elements() (elements []boltElement, used uint64, err error) {
+	used = pageHead + uint64(p.count)*elementSize
+	if used > uint64(len(p.bytes)) {
+		return nil, 0, fmt.Errorf("it can't hold the %d elements that it should", p.count)
 	}
-	b := p.bytes[at : at+elementSize]
-	var pos, keySize, valueSize uint64
+	elements = make([]boltElement, p.count)
+	for i := range elements {
+		at := uint64(pageHead + i*elementSize)
+		e, pos, keySize, valueSize := p.parseElement(p.bytes[at : at+elementSize])
+		if at+pos != used || keySize == 0 || keySize > maxBoltKey || used+keySize+valueSize > uint64(len(p.bytes)) {
+			return nil, 0, fmt.Errorf("element %d has its key or its value in the wrong place", i)
+		}
+		e.key = p.bytes[used : used+keySize]
+		e.value = p.bytes[used+keySize : used+keySize+valueSize]
+		used += keySize + valueSize
+		elements[i] = e
+	}
+	return elements, used, nil
+}
+
+func (p *boltPage) parseElement(b []byte) (e boltElement, pos, keySize, valueSize uint64) {
 	if p.flags == leafFlag {
 		e.flags = order.Uint32(b[0:])
-		pos, keySize, valueSize = uint64(order.Uint32(b[4:])), uint64(order.Uint32(b[8:])), uint64(order.Uint32(b[12:]))
-	} else {
-		pos, keySize, e.child = uint64(order.Uint32(b[0:])), uint64(order.Uint32(b[4:])), order.Uint64(b[8:])
+		return e, uint64(order.Uint32(b[4:])), uint64(order.Uint32(b[8:])), uint64(order.Uint32(b[12:]))
 	}
-	from, to := at+pos, at+pos+keySize+valueSize
-	if pos < elementSize || to > uint64(len(p.bytes)) || keySize == 0 || keySize > maxBoltKey {
-		return e, fmt.Errorf("element %d has a key and a value beyond its page", i)
-	}
-	e.key, e.value = p.bytes[from:from+keySize], p.bytes[from+keySize:to]
-	return e, nil
+	e.child = order.Uint64(b[8:])
+	return e, uint64(order.Uint32(b[0:])), uint64(order.Uint32(b[4:])), 0
 }

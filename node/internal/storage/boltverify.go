@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +13,6 @@ import (
 // maxSpan is the most bytes that one page with its overflow may have. Entries
 // are far smaller; a damaged page must not make the check read all of a disk.
 const maxSpan = 64 << 20
-
-// maxDepth is the most levels of a tree, which is far beyond any file's size.
-const maxDepth = 64
 
 // verifyBoltFile reports a bolt file that is not as bolt left it. Bolt maps its
 // file into memory and follows what it finds there; pages that are missing or
@@ -54,13 +52,7 @@ func verifyBolt(file io.ReaderAt, size int64) error {
 		return err
 	}
 	v := &boltVerifier{file: file, meta: meta, seen: make([]bool, meta.pages)}
-	if err := v.bucket(meta.root, 0, checkBuckets); err != nil {
-		return err
-	}
-	if meta.freelist != noFreelist {
-		return v.freelist()
-	}
-	return nil
+	return v.all()
 }
 
 // newestMeta returns the newer of the two meta pages. Both must be whole, and
@@ -87,7 +79,7 @@ func newestMeta(file io.ReaderAt, size int64) (boltMeta, error) {
 	switch {
 	case first.pageSize != second.pageSize || newer.txid != older.txid+1:
 		return newer, errors.New("its two meta pages do not belong together")
-	case newer.pages < 3 || newer.pages > uint64(size)/newer.pageSize:
+	case newer.pages < 4 || newer.pages > uint64(size)/newer.pageSize:
 		return newer, fmt.Errorf("it has %d bytes, but should have %d pages of %d: it was cut short",
 			size, newer.pages, newer.pageSize)
 	}
@@ -120,169 +112,83 @@ type boltVerifier struct {
 	span []byte // used again for each page
 }
 
-// leafCheck judges an element of a leaf.
-type leafCheck func(v *boltVerifier, e boltElement) error
-
-// bucket checks the tree of pages under a root.
-func (v *boltVerifier) bucket(root uint64, depth int, check leafCheck) error {
-	return v.tree(root, keyRange{}, depth, check)
+// The buckets of a file, by their names, and what their elements must be.
+var boltBuckets = []struct {
+	name string
+	keys func(keys [][]byte) error
+}{
+	{"conf", checkConfKeys},
+	{"logs", checkLogKeys},
 }
 
-// keyRange is where the keys of a subtree must be; nil is no bound.
-type keyRange struct{ from, below []byte }
-
-// tree checks a page and all below it.
-func (v *boltVerifier) tree(id uint64, keys keyRange, depth int, check leafCheck) error {
-	if depth > maxDepth {
-		return fmt.Errorf("page %d: it is too deep in its tree", id)
+// all checks the buckets and the list of free pages.
+func (v *boltVerifier) all() error {
+	root := &boltTree{boltVerifier: v}
+	if err := root.page(v.meta.root, keyRange{}, 0); err != nil {
+		return err
 	}
-	page, err := v.page(id)
+	if len(root.leaves) != len(boltBuckets) {
+		return fmt.Errorf("it has %d buckets instead of %d", len(root.leaves), len(boltBuckets))
+	}
+	for i, bucket := range boltBuckets {
+		e := root.leaves[i]
+		if string(e.key) != bucket.name || e.flags != bucketFlag {
+			return fmt.Errorf("instead of the bucket %s it has %q", bucket.name, e.key)
+		}
+		if err := v.bucket(e.value, bucket.keys); err != nil {
+			return fmt.Errorf("the bucket %s: %w", bucket.name, err)
+		}
+	}
+	return v.freelist()
+}
+
+// bucket checks a bucket, of which value is the header. A small one has its
+// only page behind the header, without a byte more.
+func (v *boltVerifier) bucket(value []byte, check func(keys [][]byte) error) error {
+	if len(value) < bucketHead {
+		return errors.New("its header is cut short")
+	}
+	tree := &boltTree{boltVerifier: v, plain: true}
+	root, inline := order.Uint64(value), value[bucketHead:]
+	var err error
+	if root == 0 {
+		err = tree.inline(inline)
+	} else if err = tree.page(root, keyRange{}, 0); err == nil && len(inline) != 0 {
+		err = errors.New("it has a page beside its root")
+	}
 	if err != nil {
 		return err
 	}
-	switch page.flags {
-	case leafFlag:
-		err = v.leaf(page, keys, check)
-	case branchFlag:
-		return v.branch(page, keys, depth, check)
-	default:
-		err = fmt.Errorf("it is of an unknown kind (%x)", page.flags)
+	keys := make([][]byte, len(tree.leaves))
+	for i, e := range tree.leaves {
+		keys[i] = e.key
 	}
-	if err != nil {
-		return fmt.Errorf("page %d: %w", id, err)
+	return check(keys)
+}
+
+// checkConfKeys wants what a guard keeps there: all stable values in one.
+func checkConfKeys(keys [][]byte) error {
+	if len(keys) != 1 || !bytes.Equal(keys[0], keyValues) {
+		return errors.New("it does not hold the stable values")
 	}
 	return nil
 }
 
-func (v *boltVerifier) leaf(page *boltPage, keys keyRange, check leafCheck) error {
-	elements, err := v.elements(page, keys)
-	if err != nil {
-		return err
-	}
-	for _, e := range elements {
-		if err := check(v, e); err != nil {
-			return err
+func checkLogKeys(keys [][]byte) error {
+	for i, key := range keys {
+		if len(key) != 8 {
+			return fmt.Errorf("a key of %d bytes is no index", len(key))
 		}
-	}
-	return nil
-}
-
-func (v *boltVerifier) branch(page *boltPage, keys keyRange, depth int, check leafCheck) error {
-	elements, err := v.elements(page, keys)
-	if err == nil && len(elements) == 0 {
-		err = errors.New("it is an empty branch")
-	}
-	if err != nil {
-		return fmt.Errorf("page %d: %w", page.id, err)
-	}
-	for i, e := range elements {
-		under := keyRange{from: e.key, below: keys.below}
-		if i+1 < len(elements) {
-			under.below = elements[i+1].key
-		}
-		if err := v.tree(e.child, under, depth+1, check); err != nil {
-			return err
+		index := binary.BigEndian.Uint64(key)
+		if first := binary.BigEndian.Uint64(keys[0]); index != first+uint64(i) {
+			return fmt.Errorf("entry %d is missing", first+uint64(i))
 		}
 	}
 	return nil
 }
 
-// elements reads the elements of a page. Their keys must rise within the range.
-// What it returns stays valid when another page is read.
-func (v *boltVerifier) elements(page *boltPage, keys keyRange) ([]boltElement, error) {
-	elements := make([]boltElement, 0, min(int(page.count), len(page.bytes)/elementSize))
-	least := keys.from
-	for i := range int(page.count) {
-		e, err := page.element(i)
-		if err != nil {
-			return nil, err
-		}
-		c := bytes.Compare(least, e.key)
-		if c > 0 || (c == 0 && i > 0) || (keys.below != nil && bytes.Compare(e.key, keys.below) >= 0) {
-			return nil, fmt.Errorf("element %d has its key in the wrong place", i)
-		}
-		least = e.key
-		elements = append(elements, e)
-	}
-	for i := range elements {
-		elements[i].key = slices.Clone(elements[i].key)
-		if elements[i].flags&bucketFlag != 0 {
-			elements[i].value = slices.Clone(elements[i].value)
-		}
-	}
-	return elements, nil
-}
-
-// page reads a page with its overflow, which nothing else may have referred to.
-// It is valid until the next one is read.
-func (v *boltVerifier) page(id uint64) (*boltPage, error) {
-	if id < 2 || id >= v.meta.pages {
-		return nil, fmt.Errorf("a page refers to page %d of %d", id, v.meta.pages)
-	}
-	head := make([]byte, pageHead)
-	if err := v.read(head, id); err != nil {
-		return nil, err
-	}
-	page := parsePageHead(head)
-	span := (uint64(page.overflow) + 1) * v.meta.pageSize
-	if page.id != id {
-		return nil, fmt.Errorf("in the place of page %d there is page %d", id, page.id)
-	}
-	if id+uint64(page.overflow) >= v.meta.pages || span > maxSpan {
-		return nil, fmt.Errorf("page %d: it goes on over %d more pages", id, page.overflow)
-	}
-	for i := id; i <= id+uint64(page.overflow); i++ {
-		if v.seen[i] {
-			return nil, fmt.Errorf("page %d is used twice", i)
-		}
-		v.seen[i] = true
-	}
-	v.span = slices.Grow(v.span[:0], int(span))[:span]
-	page.bytes = v.span
-	return &page, v.read(page.bytes, id)
-}
-
-func (v *boltVerifier) read(b []byte, id uint64) error {
-	if _, err := v.file.ReadAt(b, int64(id*v.meta.pageSize)); err != nil {
-		return &readError{err}
-	}
-	return nil
-}
-
-// checkBuckets judges an element of the root: it must be a bucket.
-func checkBuckets(v *boltVerifier, e boltElement) error {
-	if e.flags != bucketFlag || len(e.value) < bucketHead {
-		return fmt.Errorf("%q is no bucket", e.key)
-	}
-	if root := order.Uint64(e.value); root != 0 {
-		return v.bucket(root, 1, checkPlain)
-	}
-	return v.inline(e.value[bucketHead:])
-}
-
-// inline checks a small bucket, whose page is in the value of its element.
-func (v *boltVerifier) inline(b []byte) error {
-	if len(b) < pageHead {
-		return errors.New("a small bucket is cut short")
-	}
-	page := parsePageHead(b)
-	page.bytes = b
-	if page.flags != leafFlag || page.id != 0 || page.overflow != 0 {
-		return fmt.Errorf("a small bucket has page %d of an unknown kind (%x)", page.id, page.flags)
-	}
-	return v.leaf(&page, keyRange{}, checkPlain)
-}
-
-// checkPlain judges an element of a bucket, in which there are no others.
-func checkPlain(_ *boltVerifier, e boltElement) error {
-	if e.flags != 0 {
-		return fmt.Errorf("%q is of an unknown kind (%x)", e.key, e.flags)
-	}
-	return nil
-}
-
-// freelist checks that no page is listed as free which is in use: bolt would
-// write over it.
+// freelist checks that each page is either in use or listed as free, and once:
+// bolt would write over a page in use that is listed.
 func (v *boltVerifier) freelist() error {
 	page, err := v.page(v.meta.freelist)
 	if err != nil {
@@ -305,6 +211,45 @@ func (v *boltVerifier) freelist() error {
 			return fmt.Errorf("page %d is listed as free, but is in use or does not exist", id)
 		}
 		v.seen[id] = true
+	}
+	if lost := slices.Index(v.seen[2:], false); lost >= 0 {
+		return fmt.Errorf("page %d is neither in use nor listed as free", lost+2)
+	}
+	return nil
+}
+
+// page reads a page with its overflow, which nothing else may have referred to.
+// It is valid until the next one is read.
+func (v *boltVerifier) page(id uint64) (*boltPage, error) {
+	if id < 2 || id >= v.meta.pages {
+		return nil, fmt.Errorf("it refers to page %d of %d", id, v.meta.pages)
+	}
+	head := make([]byte, pageHead)
+	if err := v.read(head, id); err != nil {
+		return nil, err
+	}
+	page := parsePageHead(head)
+	span := (uint64(page.overflow) + 1) * v.meta.pageSize
+	if page.id != id {
+		return nil, fmt.Errorf("in the place of page %d there is page %d", id, page.id)
+	}
+	if id+uint64(page.overflow) >= v.meta.pages || span > maxSpan {
+		return nil, fmt.Errorf("page %d goes on over %d more pages", id, page.overflow)
+	}
+	for i := id; i <= id+uint64(page.overflow); i++ {
+		if v.seen[i] {
+			return nil, fmt.Errorf("page %d is used twice", i)
+		}
+		v.seen[i] = true
+	}
+	v.span = slices.Grow(v.span[:0], int(span))[:span]
+	page.bytes = v.span
+	return &page, v.read(page.bytes, id)
+}
+
+func (v *boltVerifier) read(b []byte, id uint64) error {
+	if _, err := v.file.ReadAt(b, int64(id*v.meta.pageSize)); err != nil {
+		return &readError{err}
 	}
 	return nil
 }

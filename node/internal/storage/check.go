@@ -8,12 +8,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// The stable values that Raft keeps.
-var (
-	keyCurrentTerm  = []byte("CurrentTerm")
-	keyLastVoteTerm = []byte("LastVoteTerm")
-	keyLastVoteCand = []byte("LastVoteCand")
-)
+// keyCurrentTerm is where Raft keeps its term. It has one as soon as it has
+// anything else.
+var keyCurrentTerm = []byte("CurrentTerm")
 
 // Check reads everything that is stored and reports what is damaged or missing,
 // as a [*DamageError] where it can be told. It is called once, before Raft gets
@@ -51,20 +48,13 @@ func (g *Guarded) Check() error {
 	return err
 }
 
-// checkStable reads Raft's stable values and returns the current term.
+// checkStable reads the stable values and returns the current term.
 func (g *Guarded) checkStable() (term uint64, err error) {
-	stable := g.ForNode().Stable
-	term, err = stable.GetUint64(keyCurrentTerm)
-	if err != nil && !isAbsent(err) {
-		return 0, err
+	term, err = g.ForNode().Stable.GetUint64(keyCurrentTerm)
+	if isAbsent(err) {
+		return 0, nil
 	}
-	if _, err := stable.GetUint64(keyLastVoteTerm); err != nil && !isAbsent(err) {
-		return 0, err
-	}
-	if _, err := stable.Get(keyLastVoteCand); err != nil && !isAbsent(err) {
-		return 0, err
-	}
-	return term, nil
+	return term, err
 }
 
 // brokenSnapshot is one that can't be read.

@@ -52,6 +52,8 @@ type Guarded struct {
 	failure   atomic.Pointer[FailedError]
 	truncated atomic.Bool // entries were deleted at the end and none stored since
 
+	stable sync.Mutex // of the writers of stable values
+
 	mu     sync.Mutex
 	quick  watch               // of calls that Raft's main loop waits for
 	slow   watch               // of snapshot calls, which take their time

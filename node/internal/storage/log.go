@@ -100,7 +100,7 @@ func (g *Guarded) readAgain(index uint64, log *raft.Log) (found bool, err error)
 		if err != nil {
 			return false, err
 		}
-		if index < first || index > last {
+		if last == 0 || index < first || index > last {
 			return false, nil
 		}
 		err = g.inner.Log.GetLog(index, log)

@@ -1,68 +1,91 @@
 package storage
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
-// guardedStable is the guarded stable store as the node uses it. Values have a
-// checksum, so it reads only what it wrote.
+// guardedStable is the guarded stable store as the node uses it. All values are
+// read and written as one, under a checksum.
 type guardedStable struct{ g *Guarded }
 
 // Set stores a value.
 func (s guardedStable) Set(key, value []byte) error {
-	return s.set(key, sealValue(stableBytes, key, value))
+	return s.set(key, append([]byte{kindBytes}, value...))
 }
 
 // SetUint64 stores a number. It is not read by Get, nor a value by GetUint64.
 func (s guardedStable) SetUint64(key []byte, n uint64) error {
-	return s.set(key, sealNumber(key, n))
+	return s.set(key, binary.BigEndian.AppendUint64([]byte{kindNumber}, n))
 }
 
 // Get returns a value, or an error with the text "not found".
-func (s guardedStable) Get(key []byte) (value []byte, err error) {
-	err = s.get(key, func(sealed []byte) (err error) {
-		value, err = openValue(stableBytes, key, sealed)
-		return err
-	})
-	return value, err
+func (s guardedStable) Get(key []byte) ([]byte, error) {
+	value, err := s.get(key, kindBytes)
+	if err != nil {
+		return nil, err
+	}
+	return value, nil
 }
 
 // GetUint64 returns a number, or an error with the text "not found".
-func (s guardedStable) GetUint64(key []byte) (n uint64, err error) {
-	err = s.get(key, func(sealed []byte) (err error) {
-		n, err = openNumber(key, sealed)
-		return err
-	})
-	return n, err
-}
-
-func (s guardedStable) set(key, sealed []byte) error {
-	return s.g.call(&s.g.quick, "storing a stable value", func() error {
-		if err := s.g.inner.Stable.Set(key, sealed); err != nil {
-			return fmt.Errorf("%q: %w", key, err)
-		}
-		return nil
-	})
-}
-
-func (s guardedStable) get(key []byte, open func(sealed []byte) error) error {
-	found := false
-	err := s.g.call(&s.g.quick, "reading a stable value", func() error {
-		sealed, err := s.g.inner.Stable.Get(key)
-		if isAbsent(err) || (err == nil && sealed == nil) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%q: %w", key, err)
-		}
-		found = true
-		if err := open(sealed); err != nil {
-			return s.g.damage("the stable value %q: %v", key, err)
-		}
-		return nil
-	})
-	if err == nil && !found {
-		return errNotFound
+func (s guardedStable) GetUint64(key []byte) (uint64, error) {
+	value, err := s.get(key, kindNumber)
+	if err != nil {
+		return 0, err
 	}
-	return err
+	return binary.BigEndian.Uint64(value), nil
+}
+
+func (s guardedStable) set(key, value []byte) error {
+	return s.g.call(&s.g.quick, "storing a stable value", func() error {
+		// One at a time: each writes what the one before left, and its own.
+		s.g.stable.Lock()
+		defer s.g.stable.Unlock()
+		values, err := s.g.readValues()
+		if err != nil {
+			return err
+		}
+		values[string(key)] = value
+		return s.g.inner.Stable.Set(keyValues, encodeValues(values))
+	})
+}
+
+func (s guardedStable) get(key []byte, kind byte) (value []byte, err error) {
+	err = s.g.call(&s.g.quick, "reading a stable value", func() error {
+		values, err := s.g.readValues()
+		if err != nil {
+			return err
+		}
+		value = values[string(key)]
+		if value != nil && (len(value) == 0 || value[0] != kind || (kind == kindNumber && len(value) != 1+8)) {
+			return s.g.damage("the stable value %q is of another kind: %x", key, shorten(value))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if value == nil {
+		return nil, errNotFound
+	}
+	return value[1:], nil
+}
+
+// readValues reads the stable values, of which there are none in a new store.
+func (g *Guarded) readValues() (map[string][]byte, error) {
+	sealed, err := g.inner.Stable.Get(keyValues)
+	if isAbsent(err) || (err == nil && sealed == nil) {
+		return make(map[string][]byte), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the stable values: %w", err)
+	}
+	values, err := decodeValues(sealed)
+	if err != nil {
+		return nil, g.damage("its stable values: %v", err)
+	}
+	return values, nil
 }
 
 // raftStable is the guarded stable store as Raft uses it.
