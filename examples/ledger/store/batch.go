@@ -1,0 +1,112 @@
+package store
+
+import "fmt"
+
+// A batch is entries that share a write, a sync and a look. It takes entries
+// until its turn to be written comes.
+type batch struct {
+	entries []Entry // without places until the turn comes
+	index   map[string]int
+	done    chan struct{} // closed when err and the entries' places are known
+	err     error
+}
+
+// entry returns the entry of an id. It is called once done is closed.
+func (b *batch) entry(id string) Entry {
+	if b.err != nil {
+		return Entry{}
+	}
+	return b.entries[b.index[id]]
+}
+
+// join returns the entry that has the id already, or the batch that it is in,
+// a new one if need be.
+func (l *Ledger) join(e Entry) (Entry, *batch, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return Entry{}, nil, l.err
+	}
+	if i, ok := l.byID[e.ID]; ok {
+		return l.entries[i], nil, l.same(l.entries[i], e)
+	}
+	if b, ok := l.waiting[e.ID]; ok {
+		return Entry{}, b, l.same(b.entries[b.index[e.ID]], e)
+	}
+	if l.joining == nil {
+		l.joining = &batch{index: make(map[string]int), done: make(chan struct{})}
+		l.work.Add(1)
+		go l.commit()
+	}
+	b := l.joining
+	b.index[e.ID] = len(b.entries)
+	b.entries = append(b.entries, e)
+	l.waiting[e.ID] = b
+	return Entry{}, b, nil
+}
+
+func (l *Ledger) same(has, asked Entry) error {
+	if has.Text != asked.Text {
+		return &ConflictError{Key: l.folder.key, ID: has.ID, Seq: has.Seq}
+	}
+	return nil
+}
+
+// commit writes the batch that is joining when its turn has come.
+func (l *Ledger) commit() {
+	defer l.work.Done()
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	b, err := l.take()
+	if err == nil {
+		err = l.write(b)
+	}
+	l.finish(b, err)
+}
+
+// take closes the batch for others and gives its entries their places. Only the
+// batch whose turn it is moves the end of the ledger.
+func (l *Ledger) take() (*batch, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b := l.joining
+	l.joining = nil
+	for i := range b.entries {
+		b.entries[i].Seq = uint64(len(l.entries) + i + 1)
+		b.entries[i].Epoch = l.folder.epoch
+	}
+	return b, l.err
+}
+
+// write is the writer's half of the rule: durable first, then the look.
+func (l *Ledger) write(b *batch) error {
+	line, err := encodeLine(b.entries)
+	if err != nil {
+		return err
+	}
+	if err := writeDurably(l.file, line); err != nil {
+		return err
+	}
+	return l.folder.look()
+}
+
+// finish tells the callers. After a failure the file may end in a torn line, and
+// a sync that failed may not fail a second time although the data is gone: so
+// the ledger never writes again, and a successor reads what there is.
+func (l *Ledger) finish(b *batch, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err == nil {
+		l.settle(b.entries)
+	} else {
+		err = fmt.Errorf("%s: epoch %d takes no more entries: %w", l.folder.key, l.folder.epoch, err)
+		b.err = err
+		if l.err == nil {
+			l.err = err
+		}
+		for _, e := range b.entries {
+			delete(l.waiting, e.ID)
+		}
+	}
+	close(b.done)
+}
