@@ -10,6 +10,9 @@ const (
 	// lease's context: after a suspension the clock has jumped and the timers
 	// haven't.
 	lookout = 500 * time.Millisecond
+	// nap is the shortest time to wait: the timers of a clock may be a little
+	// early by its own reading.
+	nap = 10 * time.Microsecond
 	// idle is how long the keeper sleeps when nothing is due.
 	idle = time.Hour
 )
@@ -65,7 +68,7 @@ func (h *Holder) untilNext(now time.Duration) time.Duration {
 	if at, ok := h.returns.next(); ok {
 		wait = min(wait, at-now)
 	}
-	return wait
+	return max(wait, nap)
 }
 
 // review does what the fence and the rules about a lease that nobody serves

@@ -2,6 +2,7 @@ package holder_test
 
 import (
 	"context"
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -225,7 +226,7 @@ func (c *skewedClock) Now() time.Duration {
 }
 
 func (c *skewedClock) AfterFunc(d time.Duration, f func()) tenure.Timer {
-	return time.AfterFunc(time.Duration(float64(d)/c.rate), f)
+	return time.AfterFunc(time.Duration(math.Ceil(float64(d)/c.rate)), f)
 }
 
 func (c *skewedClock) suspend(d time.Duration) {
