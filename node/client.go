@@ -36,6 +36,9 @@ type Client struct {
 	cfg   ClientConfig
 	links *links
 
+	closing sync.Once
+	closed  chan struct{}
+
 	mu     sync.Mutex
 	hint   string        // the leader's address, as far as it is known
 	turn   int           // which of the addresses is tried next
@@ -66,14 +69,22 @@ func Dial(cfg ClientConfig) (*Client, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	c := &Client{cfg: cfg}
+	c := &Client{cfg: cfg, closed: make(chan struct{})}
 	c.links = newLinks(cfg.Network, func() wire.Hello { return wire.Hello{EntryVersion: fsm.EntryVersion} })
-	c.verbs = verbs{router{way: c.way, clock: cfg.Clock, largest: func() time.Duration { return tenure.MaxTTL }}}
+	c.verbs = verbs{router{
+		way:     c.way,
+		clock:   cfg.Clock,
+		largest: func() time.Duration { return tenure.MaxTTL },
+		done:    c.closed,
+		stopped: func() error { return ErrClosed },
+	}}
 	return c, nil
 }
 
-// Close ends the client's connections. Calls under way end as unavailable.
+// Close ends the client's connections. Calls under way end as unavailable. It
+// can be called again.
 func (c *Client) Close() error {
+	c.closing.Do(func() { close(c.closed) })
 	c.links.close()
 	return nil
 }
@@ -94,8 +105,8 @@ func (c *Client) Get(ctx context.Context, key string) (tenure.View, error) {
 			return answer.View, nil
 		}
 		c.failed(addr)
-		if backOff(ctx, attempt) != nil {
-			return tenure.View{}, &tenure.UnavailableError{Key: key, Reason: err.Error(), Err: ctx.Err()}
+		if ended := c.router.backOff(ctx, attempt); ended != nil {
+			return tenure.View{}, &tenure.UnavailableError{Key: key, Reason: err.Error(), Err: ended}
 		}
 	}
 }

@@ -25,9 +25,12 @@ type cluster struct {
 }
 
 // newCluster founds a cluster of that many nodes and waits until all can serve.
-func newCluster(t *testing.T, size int) *cluster {
+func newCluster(t *testing.T, size int) *cluster { return newClusterWith(t, size, nil) }
+
+// newClusterWith is newCluster with changed configs.
+func newClusterWith(t *testing.T, size int, change func(*node.Config)) *cluster {
 	t.Helper()
-	c := &cluster{t: t, dirs: make(map[string]string), nodes: make(map[string]*node.Node)}
+	c := &cluster{t: t, dirs: make(map[string]string), nodes: make(map[string]*node.Node), change: change}
 	for i := range size {
 		id := fmt.Sprint("n", i+1)
 		c.peers = append(c.peers, node.Peer{ID: id, Addr: freeAddr(t)})

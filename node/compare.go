@@ -85,10 +85,10 @@ func (n *Node) compareWith(ctx context.Context, addr string) (equal, known bool)
 // watchMembership finds out that this node was removed while it could not hear
 // of it, and stops it: else it would ask for votes for ever.
 func (n *Node) watchMembership() {
-	was := false // a member, as far as this node ever knew
+	was := false // a member: a leader would not have spoken to it otherwise
 	for n.ctx.Err() == nil {
 		pause(n.ctx, compareInterval)
-		was = was || n.isMember(n.identity().serverID())
+		was = was || n.age() >= 0 || n.isMember(n.identity().serverID())
 		if was && n.ctx.Err() == nil && n.isRemoved() {
 			_ = n.changeIdentity(func(i *identity) error { i.Removed = true; return nil })
 			n.fail(ErrRemoved)

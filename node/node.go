@@ -20,8 +20,8 @@ import (
 	"example.com/tenure/node/internal/watch"
 )
 
-// ErrClosed is why a node that was closed answers no more.
-var ErrClosed = errors.New("the node is closed")
+// ErrClosed is why a node or a client that was closed answers no more.
+var ErrClosed = errors.New("closed")
 
 // ErrRemoved is why a node that was removed from the cluster stopped. Its data
 // is of no use any more: empty the folder and join anew, under any id.
@@ -86,7 +86,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		ring:    watch.NewRing(watch.DefaultSize),
 	}
 	n.ctx, n.stop = context.WithCancelCause(context.Background())
-	n.verbs = verbs{router{way: n.way, clock: cfg.Clock, largest: n.largestTTL}}
+	n.verbs = verbs{router{way: n.way, clock: cfg.Clock, largest: n.largestTTL, done: n.failed, stopped: n.Err}}
 	if err := n.open(ctx); err != nil {
 		n.teardown()
 		return nil, err

@@ -17,8 +17,8 @@ func (n *Node) readIndex(ctx context.Context) (uint64, error) {
 		if err == nil {
 			return index, nil
 		}
-		if backOff(ctx, attempt) != nil {
-			return 0, &tenure.UnavailableError{Reason: "no leader confirmed the read: " + err.Error(), Err: ctx.Err()}
+		if ended := n.router.backOff(ctx, attempt); ended != nil {
+			return 0, &tenure.UnavailableError{Reason: "no leader confirmed the read: " + err.Error(), Err: ended}
 		}
 	}
 }

@@ -30,6 +30,10 @@ type router struct {
 	// largest returns the largest TTL that the cluster grants, as far as it is
 	// known here; the leader and the state machine have the last word.
 	largest func() time.Duration
+	// done is closed when the node or client that this is a part of has stopped,
+	// and stopped says why: then no attempt is made any more.
+	done    <-chan struct{}
+	stopped func() error
 }
 
 // route blocks until every command has its result.
@@ -40,7 +44,7 @@ func (r *router) route(ctx context.Context, b batch) []tenure.Result {
 		if len(c.open) == 0 {
 			break
 		}
-		if err := backOff(ctx, attempt); err != nil {
+		if err := r.backOff(ctx, attempt); err != nil {
 			c.giveUp(err)
 		}
 	}
@@ -162,8 +166,8 @@ const (
 	backOffMost  = 250 * time.Millisecond
 )
 
-// backOff waits before the next attempt, or returns why the call ended.
-func backOff(ctx context.Context, attempt int) error {
+// backOff waits before the next attempt, or returns why there is none.
+func (r *router) backOff(ctx context.Context, attempt int) error {
 	d := min(backOffFirst<<min(attempt, 10), backOffMost)
 	t := time.NewTimer(d/2 + rand.N(d))
 	defer t.Stop()
@@ -172,5 +176,7 @@ func backOff(ctx context.Context, attempt int) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-r.done:
+		return r.stopped()
 	}
 }
