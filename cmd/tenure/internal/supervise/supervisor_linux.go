@@ -14,10 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Verb is the first argument of the supervisor's process. The program calls
-// [Supervise] with the arguments after it.
-const Verb = "supervise"
-
 // foreground as the argument of that name makes the command's process group
 // the terminal's foreground group. The terminal is standard input.
 const foreground, background = "foreground", "background"
