@@ -11,6 +11,10 @@ import (
 // to reach it, and beyond it they would overflow.
 const maxTerm = 1 << 62
 
+// outdated is how the refusal of an old snapshot begins. Its sender knows it by
+// this text: hashicorp/raft carries errors as nothing else.
+const outdated = "a snapshot is older than what it should replace"
+
 // check says what is wrong with a request of a peer. hashicorp/raft v1.7.3
 // panics, on a goroutine of its own and so for the whole process, on a nil
 // entry (raft.go:1455), a configuration that it can't decode
@@ -90,9 +94,10 @@ func (t *Transport) checkInstall(req *raft.InstallSnapshotRequest) error {
 	case !known:
 		return errors.New("a snapshot, when Raft has not started")
 	case req.LastLogIndex <= applied:
-		// It was under way for long, and newer ones overtook it. Raft would go
-		// back to it, and then miss the entries in between.
-		return fmt.Errorf("a snapshot up to entry %d, when entry %d is applied", req.LastLogIndex, applied)
+		// It was under way for long, and newer ones overtook it; or its leader
+		// found no entry in common with this node's log, see SnapshotOutdated.
+		// Raft would go back to it, and then miss the entries in between.
+		return fmt.Errorf("%s: it ends at entry %d, when entry %d is applied", outdated, req.LastLogIndex, applied)
 	case !t.streams.anyFrom(string(req.Addr)):
 		return fmt.Errorf("a snapshot in the name of %q, where no stream comes from", req.Addr)
 	case req.SnapshotVersion != raft.SnapshotVersionMax:

@@ -181,7 +181,7 @@ func TestRefusedSnapshots(t *testing.T) {
 			Configuration: configuration("n1", "n2"), ConfigurationIndex: 1, Size: 3,
 		}
 		tests := map[string]func(*raft.InstallSnapshotRequest){
-			"when entry":                func(r *raft.InstallSnapshotRequest) { r.LastLogIndex = applied },
+			outdated:                    func(r *raft.InstallSnapshotRequest) { r.LastLogIndex = applied },
 			"can't be decoded":          func(r *raft.InstallSnapshotRequest) { r.Configuration = []byte("\xc1") },
 			"no voter":                  func(r *raft.InstallSnapshotRequest) { r.Configuration = configuration() },
 			"version 0":                 func(r *raft.InstallSnapshotRequest) { r.SnapshotVersion = 0 },

@@ -96,16 +96,29 @@ func (m *member) start() {
 			return r.AppliedIndex(), true
 		},
 		SnapshotPatience: time.Second,
+		SnapshotOutdated: m.takeSnapshot,
 	})
 	config := raft.DefaultConfig()
 	config.LocalID = serverID(m.id)
 	config.HeartbeatTimeout, config.ElectionTimeout, config.LeaderLeaseTimeout = 500*time.Millisecond, 500*time.Millisecond, 250*time.Millisecond
+	config.TrailingLogs = 1 // a snapshot is needed soon
 	config.Logger = hclog.NewNullLogger()
 	r, err := raft.NewRaft(config, m.machine, m.logs, m.stable, m.snapshots, m.transport)
 	if err != nil {
 		m.cluster.t.Fatal(err)
 	}
 	m.raft.Store(r)
+}
+
+// takeSnapshot has the member commit an entry and take a snapshot.
+func (m *member) takeSnapshot() {
+	r := m.raft.Load()
+	barrier := r.Barrier(time.Second)
+	go func() {
+		if barrier.Error() == nil {
+			_ = r.Snapshot().Error()
+		}
+	}()
 }
 
 func expect(addr raft.ServerAddress) (id, incarnation string) {

@@ -3,6 +3,7 @@ package port
 import (
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 // ErrSilenced is the answer to what Raft sends while the node is silenced.
 var ErrSilenced = errors.New("not sent: this node keeps silent while its disk hangs")
 
-// A TransportConfig describes a [Transport]. All but the durations and the
-// Logger is required.
+// A TransportConfig describes a [Transport]. All but the durations,
+// SnapshotOutdated and the Logger is required.
 type TransportConfig struct {
 	// Timeout is how long a request to a peer may take; a snapshot may take so
 	// long for each 256 KiB. 0 is one second.
@@ -35,6 +36,18 @@ type TransportConfig struct {
 	// away before its sender is cut off, since Raft does nothing else
 	// meanwhile; 0 is five seconds.
 	SnapshotPatience time.Duration
+	// SnapshotOutdated is called, if it is not nil, when a follower refused
+	// this leader's snapshot because it has applied more. Only a newer one can
+	// help it, so the node should commit an entry and take a snapshot. It is
+	// called again and again until then, and must not block.
+	//
+	// It takes no old snapshot to get there. A snapshot replaces the whole log
+	// of a follower; if its leader dies after the first entry that follows, and
+	// the next leader doesn't have that entry, then the follower's log and the
+	// leader's have no entry in common, and Raft sends the snapshot which the
+	// follower already has: without a pause if it is accepted
+	// (hashicorp/raft#697).
+	SnapshotOutdated func()
 	Logger           hclog.Logger // nil is nowhere
 }
 
@@ -170,7 +183,11 @@ func (t *Transport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress,
 	if t.config.Silenced() {
 		return ErrSilenced
 	}
-	return t.NetworkTransport.InstallSnapshot(id, target, req, resp, data)
+	err := t.NetworkTransport.InstallSnapshot(id, target, req, resp, data)
+	if err != nil && strings.Contains(err.Error(), outdated) && t.config.SnapshotOutdated != nil {
+		t.config.SnapshotOutdated()
+	}
+	return err
 }
 
 // TimeoutNow is raft.Transport's.

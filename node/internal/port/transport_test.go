@@ -1,6 +1,7 @@
 package port
 
 import (
+	"bufio"
 	"errors"
 	"net"
 	"os"
@@ -244,5 +245,46 @@ func TestStalledSnapshot(t *testing.T) {
 		other.start()
 		c.leader().apply("two")
 		c.settle(2)
+	})
+}
+
+// A follower got a snapshot and then one entry of a leader that died: the next
+// leader's log and its own have nothing in common, and all that this leader can
+// send is the snapshot which the follower has. It gets a newer one.
+func TestNothingInCommon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCluster(t, 3)
+		former := c.leader()
+		others := c.others(former)
+		behind, other := others[0], others[1]
+		behind.stop()
+		for range 20 {
+			former.apply("entry")
+		}
+		c.settle(20)
+		for _, m := range []*member{former, other} {
+			if err := m.raft.Load().Snapshot().Error(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		behind.start()
+		c.settle(20)
+		last, term := behind.raft.Load().LastIndex(), former.raft.Load().CurrentTerm()
+		former.stop()
+		nc := c.peer(former.id, behind.id) // in the name of the leader that dies
+		defer nc.Close()
+		send(t, nc, rpcAppendEntries, &raft.AppendEntriesRequest{RPCHeader: header(former.id), Term: term, PrevLogEntry: last, PrevLogTerm: term,
+			Entries: []*raft.Log{entry(last+1, term, raft.LogCommand, "dies with its leader")}})
+		var resp raft.AppendEntriesResponse
+		if complaint := answer(t, bufio.NewReader(nc), &resp); complaint != "" || !resp.Success {
+			t.Fatalf("got %q, %+v", complaint, resp)
+		}
+		c.net.Cut(behind.id, other.id)
+		c.net.Cut(behind.id, former.id)
+		former.start()
+		c.leader(behind).apply("goes on")
+		c.net.Heal(behind.id, other.id)
+		c.net.Heal(behind.id, former.id)
+		c.settle(21)
 	})
 }
