@@ -44,20 +44,17 @@ func AppendEntry(dst []byte, commands []Command) ([]byte, error) {
 // Commands without a form are found out later.
 func ownersOf(commands []Command) []string {
 	var owners []string
-	seen := map[string]bool{}
 	for i := range commands {
 		c := &commands[i]
 		if f, err := formOf(c); err != nil || !shapes[f].owner {
 			continue
 		}
-		if last := len(owners) - 1; last >= 0 && owners[last] == c.Owner || seen[c.Owner] {
-			continue
+		if last := len(owners) - 1; last < 0 || owners[last] != c.Owner {
+			owners = append(owners, c.Owner)
 		}
-		seen[c.Owner] = true
-		owners = append(owners, c.Owner)
 	}
 	slices.Sort(owners)
-	return owners
+	return slices.Compact(owners)
 }
 
 // firstRun returns the head of the commands' first run, and its length.

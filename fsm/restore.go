@@ -153,8 +153,6 @@ func (in *restoring) checkRecord(t texts, e epochs, h hotRow) {
 		in.fail("ttl %v: at least %v is allowed", h.duration(), tenure.MinTTL)
 	case h.grant != 0 && s.marked:
 		in.fail("a tenure that stands beside the restore marker")
-	case s.clusterID == "":
-		in.fail("a record of a cluster without an id")
 	}
 }
 
