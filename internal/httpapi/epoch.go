@@ -8,8 +8,8 @@ import (
 
 // An Epoch is a tenure's epoch, or a forgotten one. In JSON it is a number up
 // to 2^53 and a string of digits beyond, because many readers of JSON keep a
-// number as a float, which would silently name another tenure. Both forms are
-// read, each within its range.
+// number as a float, which would silently name another tenure. A string is read
+// at any size.
 type Epoch uint64
 
 // exactNumber is the largest integer up to which a float holds all of them.
@@ -32,7 +32,7 @@ func (e *Epoch) UnmarshalJSON(raw []byte) error {
 	n, err := strconv.ParseUint(string(digits), 10, 64)
 	switch {
 	case err != nil:
-		return fmt.Errorf("epoch %.40s: must be a number from 0 to 2^53, or a string of digits beyond", raw)
+		return fmt.Errorf("epoch %.40s: must be a number from 0 to 2^53, or a string of digits", raw)
 	case !quoted && n > exactNumber:
 		return fmt.Errorf("epoch %d: must be written as a string: a number beyond 2^53 may have been rounded", n)
 	}
