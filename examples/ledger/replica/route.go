@@ -1,0 +1,114 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+const (
+	// answerTime is how long a request for a tenant that is moving is tried
+	// before it is answered as unavailable.
+	answerTime = 5 * time.Second
+	tryEvery   = 20 * time.Millisecond
+
+	// forwardedBy is the header of a request that a replica has passed on. It
+	// is not passed on again.
+	forwardedBy = "Ledger-Forwarded-By"
+)
+
+// answer has a request for a tenant done, here or at the tenant's owner. While
+// the tenant moves it tries again: every request can be repeated, because an
+// entry's id makes it one.
+func (r *Replica) answer(req *http.Request, body any, here func(context.Context, *tenancy) (any, error)) answer {
+	tenant := req.PathValue("tenant")
+	if !r.knows(tenant) {
+		return jsonAnswer(http.StatusNotFound, map[string]string{"error": "unknown_tenant", "message": fmt.Sprintf("there is no tenant %q", tenant)})
+	}
+	forwarded := req.Header.Get(forwardedBy) != ""
+	ctx, cancel := context.WithTimeout(req.Context(), answerTime)
+	defer cancel()
+	for {
+		a, err := r.try(ctx, req, tenant, body, here, forwarded)
+		if err == nil {
+			return a
+		}
+		if forwarded || definite(err) {
+			return refusal(err)
+		}
+		if sleep(ctx, tryEvery); ctx.Err() != nil {
+			r.counts.refused.Add(1)
+			return refusal(fmt.Errorf("%s: not acknowledged within %v, try again with the same entry id: %w", tenant, answerTime, hide(err)))
+		}
+	}
+}
+
+// hide makes errNotHere one that says nothing of this replica: to the client it
+// is the fleet that has no owner for the tenant.
+func hide(err error) error {
+	if errors.Is(err, errNotHere) {
+		return errNobody
+	}
+	return err
+}
+
+// try does the request once, here if this replica owns the tenant, else at the
+// owner.
+func (r *Replica) try(ctx context.Context, req *http.Request, tenant string, body any, here func(context.Context, *tenancy) (any, error), forwarded bool) (answer, error) {
+	if t := r.table.tenancy(tenant); t != nil {
+		content, err := here(ctx, t)
+		if err != nil {
+			return answer{}, err
+		}
+		return jsonAnswer(http.StatusOK, content), nil
+	}
+	owner, ok := peer(r.cfg.Peers, r.owner(tenant))
+	if forwarded || ok && owner.ID == r.cfg.ID {
+		return answer{}, errNotHere
+	}
+	if !ok {
+		return answer{}, errNobody
+	}
+	a, err := r.send(ctx, owner, req.Method, req.URL.Path, body)
+	if err != nil {
+		return answer{}, err
+	}
+	if a.status == http.StatusMisdirectedRequest || a.status == http.StatusServiceUnavailable {
+		return answer{}, fmt.Errorf("%s, the owner as it seems, answered: %s", owner.ID, bytes.TrimSpace(a.body))
+	}
+	r.counts.forwarded.Add(1)
+	return a, nil
+}
+
+// send makes a request to another replica, which doesn't pass it on. After an
+// error it may have been done or not.
+func (r *Replica) send(ctx context.Context, to Peer, method, path string, content any) (answer, error) {
+	var body io.Reader
+	if content != nil {
+		data, err := json.Marshal(content)
+		if err != nil {
+			return answer{}, fmt.Errorf("encode a request to %s: %w", to.ID, err)
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+to.HTTP+path, body)
+	if err != nil {
+		return answer{}, fmt.Errorf("make a request to %s: %w", to.ID, err)
+	}
+	req.Header.Set(forwardedBy, r.cfg.ID)
+	res, err := r.peers.Do(req)
+	if err != nil {
+		return answer{}, fmt.Errorf("ask %s: %w", to.ID, err)
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return answer{}, fmt.Errorf("read the answer of %s: %w", to.ID, err)
+	}
+	return answer{status: res.StatusCode, body: data}, nil
+}
