@@ -14,10 +14,26 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+// quickDir returns a folder in memory where the system has one: writes do not
+// wait for a disk there.
+func quickDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "storage")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // filled makes a data folder with what fill stores.
 func filled(t *testing.T, last uint64) (dir string) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "data", "n1")
+	dir = filepath.Join(quickDir(t), "data", "n1")
 	g := newGuarded(t, Bolt(dir))
 	fill(t, g.ForNode(), last)
 	if err := g.Close(); err != nil {
@@ -147,9 +163,11 @@ func TestBoltOpen(t *testing.T) {
 			os.Remove(filepath.Join(dir, boltName))
 		}, "raft.db is damaged: it is not there, but"},
 		"the log was made anew": {func(t *testing.T, dir string) {
-			other := t.TempDir()
+			other := quickDir(t)
 			raw(t, Bolt(other), func(Stores) {})
-			os.Rename(filepath.Join(other, boltName), filepath.Join(dir, boltName))
+			if err := os.Rename(filepath.Join(other, boltName), filepath.Join(dir, boltName)); err != nil {
+				t.Fatal(err)
+			}
 		}, "raft.db is damaged: it is empty, but"},
 		"an empty file": {func(t *testing.T, dir string) {
 			write(t, filepath.Join(dir, boltName), "")
@@ -249,7 +267,7 @@ func TestBoltRetainsSnapshots(t *testing.T) {
 	}
 	snapshots := g.ForNode().Snapshots
 	for _, index := range []uint64{25, 28, 30} {
-		sink, err := snapshots.Create(1, index, 3, raft.Configuration{}, 1, new(raft.InmemTransport))
+		sink, err := snapshots.Create(1, index, 3, raft.Configuration{}, 1, nopTransport)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +275,7 @@ func TestBoltRetainsSnapshots(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cancelled, err := snapshots.Create(1, 31, 3, raft.Configuration{}, 1, new(raft.InmemTransport))
+	cancelled, err := snapshots.Create(1, 31, 3, raft.Configuration{}, 1, nopTransport)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,9 +51,7 @@ func parseMeta(b []byte) (meta boltMeta, err error) {
 	if version := order.Uint32(m[4:]); version != boltVersion {
 		return meta, fmt.Errorf("it has version %d instead of %d", version, boltVersion)
 	}
-	sum := fnv.New64a()
-	sum.Write(m[:56])
-	if order.Uint64(m[56:]) != sum.Sum64() {
+	if order.Uint64(m[metaSize-8:]) != sumMeta(m) {
 		return meta, errBadSeal
 	}
 	return boltMeta{
@@ -63,6 +61,13 @@ func parseMeta(b []byte) (meta boltMeta, err error) {
 		pages:    order.Uint64(m[40:]),
 		txid:     order.Uint64(m[48:]),
 	}, nil
+}
+
+// sumMeta computes the checksum of a meta page.
+func sumMeta(m []byte) uint64 {
+	sum := fnv.New64a()
+	sum.Write(m[:metaSize-8])
+	return sum.Sum64()
 }
 
 // boltPage is a page with what overflows it into the pages behind.

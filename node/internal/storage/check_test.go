@@ -1,9 +1,7 @@
 package storage
 
 import (
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"strings"
 	"testing"
 
@@ -86,8 +84,7 @@ func TestCheckRefuses(t *testing.T) {
 		},
 		"stable values of another program": {
 			func(m *memory) {
-				b := []byte{9, 0}
-				m.values[string(keyValues)] = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+				m.values[string(keyValues)] = appendSum([]byte{9, 0})
 			},
 			"its stable values: they are of an unknown version",
 		},

@@ -55,6 +55,11 @@ func sumEntry(log *raft.Log) uint32 {
 	return crc32.Update(crc32.Checksum(head[:], castagnoli), castagnoli, log.Data)
 }
 
+// appendSum appends the checksum of b to it.
+func appendSum(b []byte) []byte {
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
 // shorten keeps damaged bytes from filling a message.
 func shorten(b []byte) []byte {
 	if len(b) > 16 {

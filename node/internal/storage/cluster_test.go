@@ -17,9 +17,9 @@ import (
 	"example.com/tenure"
 )
 
-// A cluster is three real Rafts with guarded stores, in virtual time. Each node
-// does what a node has to do: it is silent while its stores stall, and shuts
-// its Raft down once they have failed.
+// A cluster is some real Rafts with guarded stores, in virtual time. Each node is
+// silent while its stores stall and once they have failed, as a node has to be;
+// it goes on otherwise, until it is stopped, as it may for a while.
 type cluster struct {
 	t     *testing.T
 	nodes []*clusterNode
@@ -266,3 +266,9 @@ func (s tallySnapshot) Persist(sink raft.SnapshotSink) error {
 }
 
 func (s tallySnapshot) Release() {}
+
+// What snapshots need that no Raft has made.
+var (
+	testConfiguration = raft.Configuration{Servers: []raft.Server{{ID: "n1", Address: "n1:7400"}}}
+	nopTransport      = new(raft.InmemTransport)
+)

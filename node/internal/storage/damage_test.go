@@ -200,7 +200,7 @@ func TestBoltBitFlips(t *testing.T) {
 		}
 	}
 	random := rand.New(rand.NewSource(2))
-	for len(flips) < 3000 {
+	for len(flips) < 1800 {
 		bit := random.Intn(len(o.file) * 8)
 		if number := bit / 8 / page; number < len(o.used) && o.used[number] {
 			flips = append(flips, bit)

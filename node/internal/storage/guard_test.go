@@ -372,7 +372,7 @@ func TestAbsent(t *testing.T) {
 }
 
 func bothStorages(t *testing.T) map[string]Storage {
-	return map[string]Storage{"memory": Memory(), "bolt": Bolt(t.TempDir())}
+	return map[string]Storage{"memory": Memory(), "bolt": Bolt(quickDir(t))}
 }
 
 // What was stored is there when the storage is opened again.
@@ -409,10 +409,10 @@ func fill(t *testing.T, s Stores, last uint64) {
 	write(s.Stable.SetUint64(keyCurrentTerm, 3))
 	write(s.Stable.SetUint64([]byte("LastVoteTerm"), 3))
 	write(s.Stable.Set([]byte("LastVoteCand"), []byte("n2")))
-	configuration := raft.Configuration{Servers: []raft.Server{{ID: "n1", Address: "n1:7400"}}}
+	configuration := testConfiguration
 	write(s.Log.StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(configuration)}))
 	write(s.Log.StoreLogs(commands(2, last, 3)))
-	sink, err := s.Snapshots.Create(1, last-10, 3, configuration, 1, new(raft.InmemTransport))
+	sink, err := s.Snapshots.Create(1, last-10, 3, configuration, 1, nopTransport)
 	write(err)
 	_, err = sink.Write([]byte("state"))
 	write(err)

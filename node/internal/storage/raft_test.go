@@ -29,20 +29,19 @@ func panicking(<-chan struct{}) func() error {
 	return func() error { panic("a page is not what it was") }
 }
 
-func faulting(<-chan struct{}) func() error { return readUnmapped }
-
 func hanging(free <-chan struct{}) func() error {
 	return func() error { <-free; return nil }
 }
 
+// breakages are the ways to break a disk. The system may know more.
 var breakages = []breakage{
 	{"write error", "StoreLogs", failing(syscall.EIO)},
 	{"full", "StoreLogs", failing(syscall.ENOSPC)},
 	{"panic", "StoreLogs", panicking},
-	{"memory fault", "StoreLogs", faulting},
 	{"hang", "StoreLogs", hanging},
 	{"read error", "GetLog", failing(syscall.EIO)},
 	{"read panic", "GetLog", panicking},
+	{"read hang", "GetLog", hanging},
 	{"last index", "LastIndex", failing(syscall.EIO)},
 }
 
@@ -79,8 +78,8 @@ func leaderBreaks(t *testing.T, b breakage) {
 	c.stop()
 }
 
-// expectFailure waits until the node's stores have failed, once, and shuts its
-// Raft down, which must end.
+// expectFailure waits until the node's stores have failed, and for some time more
+// in which they must not fail again.
 func expectFailure(t *testing.T, n *clusterNode) {
 	t.Helper()
 	var failed *FailedError

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 
 	"github.com/hashicorp/raft"
@@ -35,7 +34,7 @@ func sealSnapshot(meta *raft.SnapshotMeta) []byte {
 	seal = binary.BigEndian.AppendUint64(seal, meta.Term)
 	seal = binary.BigEndian.AppendUint64(seal, meta.ConfigurationIndex)
 	seal = append(seal, configuration...)
-	return binary.BigEndian.AppendUint32(seal, crc32.Checksum(seal, castagnoli))
+	return appendSum(seal)
 }
 
 // readSeal reads a seal from the beginning of a snapshot's content.

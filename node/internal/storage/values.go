@@ -39,7 +39,7 @@ func encodeValues(values map[string][]byte) []byte {
 		b = binary.AppendUvarint(b, uint64(len(values[key])))
 		b = append(b, values[key]...)
 	}
-	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return appendSum(b)
 }
 
 // decodeValues decodes exactly what encodeValues made.
