@@ -89,7 +89,7 @@ func (c *call) do(ctx context.Context, v verb, args []string) error {
 func verbs() []verb {
 	return []verb{
 		devVerb, serveVerb,
-		acquireVerb, renewVerb, releaseVerb, forgetVerb, getVerb, listVerb,
+		acquireVerb, renewVerb, releaseVerb, forgetVerb, getVerb, listVerb, watchVerb,
 		runVerb,
 		statusVerb, membersVerb, joinVerb, removeVerb, transferVerb,
 		versionVerb,

@@ -86,15 +86,21 @@ func (f *flags) key() *operand { return f.operand("KEY", tenure.ValidateKey) }
 // A place is where the cluster is, as --addr or TENURE_ADDR say.
 type place struct {
 	addrs   []string
-	timeout *time.Duration
+	timeout *time.Duration // nil if nothing limits the call
 }
 
 // place declares --addr and --timeout.
 func (c *call) place() *place {
+	p := c.address()
+	p.timeout = c.timeout("how long to wait for an answer, and no longer")
+	return p
+}
+
+// address declares --addr.
+func (c *call) address() *place {
 	p := &place{}
 	given := c.text(flagRow{name: "addr", value: "HOST:PORT[,...]",
 		usage: fmt.Sprintf("some nodes of the cluster, tried in turn (default $%s, or %s)", addrVariable, defaultAddr)}, anyText)
-	p.timeout = c.timeout("how long to wait for an answer, and no longer")
 	c.afterwards(func() error {
 		what, text := "--addr", *given
 		if !c.given("addr") {
