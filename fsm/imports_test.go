@@ -15,7 +15,7 @@ import (
 // knows a clock, chance, a disk, a network, another goroutine or Raft. (Of time
 // only Duration may be used.)
 var allowed = []string{
-	"bytes", "container/heap", "encoding/binary", "errors", "fmt", "hash/crc32", "io", "math", "math/bits", "slices", "time",
+	"bytes", "encoding/binary", "errors", "fmt", "hash/crc32", "io", "math", "math/bits", "slices", "time",
 	"example.com/tenure",
 }
 

@@ -2,7 +2,6 @@ package fsm
 
 import (
 	"bytes"
-	"container/heap"
 	"slices"
 )
 
@@ -18,64 +17,48 @@ func (s *State) List(prefix, owner, cursor string, limit int) (page []Lookup, ne
 	if limit < 1 {
 		return nil, ""
 	}
-	top := lowest{table: &s.table}
-	more := false
+	lowest := lowest{table: &s.table, limit: limit}
 	p, after := []byte(prefix), []byte(cursor)
 	for slot := range s.Slots() {
-		_, t := s.at(slot)
-		if t == nil || !bytes.HasPrefix(s.key(slot), p) || bytes.Compare(s.key(slot), after) <= 0 {
+		_, r := s.at(slot)
+		if r == nil || !bytes.HasPrefix(s.key(slot), p) || bytes.Compare(s.key(slot), after) <= 0 {
 			continue
 		}
-		if owner != "" && (!s.held(slot) || s.owners.name(t.owner) != owner) {
-			continue
+		if owner == "" || s.held(slot) && s.owners.name(r.owner) == owner {
+			lowest.offer(slot)
 		}
-		more = top.offer(slot, limit) || more
 	}
-	slices.SortFunc(top.slots, func(a, b uint32) int { return bytes.Compare(s.key(a), s.key(b)) })
-	for _, slot := range top.slots {
+	for _, slot := range lowest.sorted() {
 		page = append(page, s.describe(slot, string(s.key(slot))))
 	}
-	if more {
-		next = page[len(page)-1].Record.Key
+	if lowest.offered > limit {
+		next = page[limit-1].Record.Key
 	}
 	return page, next
 }
 
-// A lowest holds the slots with the lowest keys of all it was offered, as a
-// heap with the highest of them on top.
+// A lowest finds the slots with the lowest keys, at most limit of them.
 type lowest struct {
-	table *table
-	slots []uint32
+	table   *table
+	limit   int
+	offered int
+	slots   []uint32 // the lowest so far, and some
+	bound   []byte   // no higher key is among them; nil as long as any may be
 }
 
-// offer takes a slot, and reports whether there was no room for it or for one
-// with a higher key.
-func (l *lowest) offer(slot uint32, limit int) (full bool) {
-	if len(l.slots) < limit {
-		heap.Push(l, slot)
-		return false
+func (l *lowest) offer(slot uint32) {
+	l.offered++
+	if l.bound != nil && bytes.Compare(l.table.key(slot), l.bound) > 0 {
+		return
 	}
-	if bytes.Compare(l.table.key(slot), l.table.key(l.slots[0])) < 0 {
-		l.slots[0] = slot
-		heap.Fix(l, 0)
+	l.slots = append(l.slots, slot)
+	if len(l.slots) == 2*l.limit {
+		l.slots = l.sorted()
+		l.bound = l.table.key(l.slots[l.limit-1])
 	}
-	return true
 }
 
-// Len, Less, Swap, Push and Pop are for [heap.Interface].
-func (l *lowest) Len() int { return len(l.slots) }
-
-func (l *lowest) Less(i, j int) bool {
-	return bytes.Compare(l.table.key(l.slots[i]), l.table.key(l.slots[j])) > 0
-}
-
-func (l *lowest) Swap(i, j int) { l.slots[i], l.slots[j] = l.slots[j], l.slots[i] }
-
-func (l *lowest) Push(slot any) { l.slots = append(l.slots, slot.(uint32)) }
-
-func (l *lowest) Pop() any {
-	last := len(l.slots) - 1
-	slot := l.slots[last]
-	l.slots = l.slots[:last]
-	return slot
+func (l *lowest) sorted() []uint32 {
+	slices.SortFunc(l.slots, func(a, b uint32) int { return bytes.Compare(l.table.key(a), l.table.key(b)) })
+	return l.slots[:min(len(l.slots), l.limit)]
 }

@@ -54,12 +54,6 @@ func (s *State) Snapshot() *Snapshot {
 	return sn
 }
 
-// Checksum returns the [State.Checksum] at the moment of the snapshot.
-func (sn *Snapshot) Checksum() uint64 { return sn.checksum }
-
-// Index returns the [State.Index] at the moment of the snapshot.
-func (sn *Snapshot) Index() uint64 { return sn.index }
-
 // Release lets go of what the snapshot holds, when it was written or given up.
 // It must not run at the same time as WriteTo, and needs no other care: it
 // doesn't touch the state.
