@@ -16,13 +16,26 @@ const maxTerm = 1 << 62
 const outdated = "a snapshot is older than what it should replace"
 
 // check says what is wrong with a request of a peer. hashicorp/raft v1.7.3
-// panics, on a goroutine of its own and so for the whole process, on a nil
-// entry (raft.go:1455), a configuration that it can't decode
-// (configuration.go:369), an entry of an unknown type once it is committed
-// (raft.go:1382), and a gap in the log once it has to apply what is missing
-// (raft.go:1329): one that entries leave, or that a snapshot opens which is
-// older than what was applied. What doesn't make it panic but can come from no
-// leader is refused as well.
+// panics, on a goroutine of its own and so for the whole process, on
+//
+//   - a nil entry (raft.go, appendEntries),
+//   - a configuration that it can't decode (configuration.go:369),
+//   - an entry of an unknown type, once it is committed (raft.go:1382),
+//   - a gap in the log, once it has to apply what is missing (raft.go:1329):
+//     one that entries leave, or that a snapshot opens which is older than what
+//     was applied.
+//
+// What can come from no leader is refused as well, although it would not panic.
+//
+// No peer can provoke the other panics of that version. api.go:603, raft.go:277,
+// 1329 and 2144 need stores that fail; raft.go:1177 a user's Restore, which
+// nobody calls; fsm.go:164 a state machine that miscounts; net_transport.go:821
+// pipelining, and raft.go:2056 a transport without pre-votes; configuration.go:324
+// and 359 values that can't be encoded; util.go:28 and 62 a system without
+// randomness; fsm.go:252, future.go:111 and util.go:116 other code than this.
+// What panics in decoding a message the codec returns as an error, and it
+// allocates only as bytes come; their number is not bounded, since a peer that
+// got this far is a node of this cluster.
 func (t *Transport) check(command any) error {
 	switch req := command.(type) {
 	case *raft.AppendEntriesRequest:

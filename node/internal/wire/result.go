@@ -32,27 +32,31 @@ const (
 // appendResult appends the result of a command. index is that of the grant
 // before it in the answer.
 func appendResult(dst []byte, c *fsm.Command, r *tenure.Result, index *uint64) []byte {
+	if r.Err != nil {
+		return appendError(dst, c, r.Err)
+	}
+	g := &r.Grant
+	same := sameRecord(c, &g.Record)
+	if g.TTL == c.TTL {
+		same |= sameTTL
+	}
+	dst = appendRelative(append(dst, resultGranted|same), same, &g.Record)
+	if same&sameTTL == 0 {
+		dst = binary.AppendUvarint(dst, packDuration(g.TTL))
+	}
+	dst = binary.AppendVarint(dst, int64(g.Index-*index))
+	*index = g.Index
+	return dst
+}
+
+func appendError(dst []byte, c *fsm.Command, err error) []byte {
 	var held *tenure.HeldError
-	switch {
-	case r.Err == nil:
-		g := &r.Grant
-		same := sameRecord(c, &g.Record)
-		if g.TTL == c.TTL {
-			same |= sameTTL
-		}
-		dst = appendRelative(append(dst, resultGranted|same), same, &g.Record)
-		if same&sameTTL == 0 {
-			dst = binary.AppendUvarint(dst, packDuration(g.TTL))
-		}
-		dst = binary.AppendVarint(dst, int64(g.Index-*index))
-		*index = g.Index
-		return dst
-	case errors.As(r.Err, &held):
+	if errors.As(err, &held) {
 		same := sameRecord(c, &held.Record)
 		dst = appendRelative(append(dst, resultRefused|same), same, &held.Record)
 		return binary.AppendUvarint(dst, packDuration(held.Remaining))
 	}
-	f := failureOf(r.Err)
+	f := failureOf(err)
 	same := f.relate(c)
 	part := f.append(nil)
 	dst = binary.AppendUvarint(append(dst, resultFailed|same), uint64(len(part)))
