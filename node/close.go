@@ -53,7 +53,7 @@ func (n *Node) shutdown() error {
 		return n.closeStorage()
 	}
 	n.http.Close()
-	within(drainTime, n.proposals.Wait)
+	within(drainTime, n.proposals.wait)
 	var stopped raft.Future
 	if r := n.raft.Load(); r != nil {
 		stopped = r.Shutdown()
@@ -64,7 +64,7 @@ func (n *Node) shutdown() error {
 	if stopped != nil && !within(raftTime, func() { _ = stopped.Error() }) {
 		n.log.Warn("Raft did not stop in time")
 	}
-	if !within(goroutineTime, n.wg.Wait) {
+	if !within(goroutineTime, n.background.wait) {
 		n.log.Warn("a goroutine of the node did not stop in time")
 	}
 	if closing := n.closeStorage(); closing != nil {

@@ -116,4 +116,3 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 		t.Errorf("Get: %v", err)
 	}
 }
-

@@ -85,14 +85,23 @@ func (n *Node) compareWith(ctx context.Context, addr string) (equal, known bool)
 // watchMembership finds out that this node was removed while it could not hear
 // of it, and stops it: else it would ask for votes for ever.
 func (n *Node) watchMembership() {
-	was := false // a member: a leader would not have spoken to it otherwise
 	for n.ctx.Err() == nil {
 		pause(n.ctx, compareInterval)
-		was = was || n.age() >= 0 || n.isMember(n.identity().serverID())
-		if was && n.ctx.Err() == nil && n.isRemoved() {
+		if n.ctx.Err() == nil && n.isRemoved() {
 			_ = n.changeIdentity(func(i *identity) error { i.Removed = true; return nil })
 			n.fail(ErrRemoved)
 			return
+		}
+	}
+}
+
+// configured hears of every committed configuration. Membership may last so
+// short that looking at the latest one would miss it.
+func (n *Node) configured(c raft.Configuration) {
+	self := n.identity().serverID()
+	for _, s := range c.Servers {
+		if s.ID == self {
+			n.wasMember.Store(true)
 		}
 	}
 }
@@ -102,7 +111,7 @@ func (n *Node) watchMembership() {
 // confirmed.
 func (n *Node) isRemoved() bool {
 	self := n.identity()
-	if age := n.age(); age >= 0 && age < compareInterval {
+	if age := n.age(); age >= 0 && age < compareInterval || !n.wasMember.Load() && !n.isMember(self.serverID()) {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, compareInterval)

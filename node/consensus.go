@@ -71,13 +71,16 @@ func pause(ctx context.Context, d time.Duration) {
 func (n *Node) lead(ctx context.Context, r *raft.Raft) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	n.wg.Go(func() {
+	watching := n.background.start(func() {
 		select {
 		case <-r.LeaderCh():
 			end()
 		case <-ctx.Done():
 		}
 	})
+	if !watching {
+		return
+	}
 	p := &proposer{node: n, raft: r}
 	i := n.identity()
 	s := leader.New(leader.Config{
@@ -115,7 +118,7 @@ const enqueueTimeout = time.Second
 // nothing is in flight when Close shuts Raft down.
 func (p *proposer) propose(entry []byte) <-chan leader.Outcome {
 	out := make(chan leader.Outcome, 1)
-	p.node.proposals.Go(func() {
+	started := p.node.proposals.start(func() {
 		future := p.raft.Apply(entry, enqueueTimeout)
 		err := future.Error()
 		if err == nil {
@@ -128,6 +131,9 @@ func (p *proposer) propose(entry []byte) <-chan leader.Outcome {
 		}
 		out <- p.outcome(err)
 	})
+	if !started {
+		out <- leader.Outcome{Err: ErrClosed, Over: true}
+	}
 	return out
 }
 

@@ -87,11 +87,14 @@ func (n *Node) survey() ([]founder, error) {
 			answers[i] <- nil
 			continue
 		}
-		n.wg.Go(func() {
+		asking := n.background.start(func() {
 			who, err := n.introduce(ctx, p)
 			founders[i].Incarnation = who.Incarnation
 			answers[i] <- err
 		})
+		if !asking {
+			answers[i] <- ErrClosed
+		}
 	}
 	var missing []string
 	for _, answer := range answers {

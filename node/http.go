@@ -2,6 +2,7 @@ package node
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 
 	"example.com/tenure"
@@ -9,7 +10,13 @@ import (
 )
 
 // httpHandler serves the HTTP API.
-func (n *Node) httpHandler() http.Handler { var _ httpapi.Backend = backend{n}; return http.NotFoundHandler() }
+func (n *Node) httpHandler() http.Handler {
+	cfg := httpapi.Config{Backend: backend{n}}
+	if host, _, err := net.SplitHostPort(n.cfg.Advertise); err == nil {
+		cfg.Hosts = []string{host}
+	}
+	return httpapi.NewHandler(cfg)
+}
 
 // backend is a node as the HTTP API sees it.
 type backend struct{ *Node }

@@ -16,7 +16,11 @@ import (
 // does, which cluster it belongs to.
 func (n *Node) seekAdmission() {
 	ask := &wire.Join{ID: n.cfg.ID, Incarnation: n.identity().Incarnation, Addr: n.Addr(), Nonvoter: n.cfg.Nonvoter}
+	self := n.identity().serverID()
 	for n.ctx.Err() == nil {
+		if n.wasMember.Load() && !n.isMember(self) {
+			return // removed meanwhile: it must not come back on its own
+		}
 		ctx, cancel := context.WithTimeout(n.ctx, admissionTimeout)
 		conn, _, err := n.links.get(ctx, n.cfg.Join)
 		if err == nil {

@@ -46,7 +46,7 @@ func (n *Node) listen() error {
 		BaseContext:       func(net.Listener) context.Context { return n.ctx },
 		ErrorLog:          n.log.Named("http").StandardLogger(nil),
 	}
-	n.wg.Go(func() { _ = n.http.Serve(p.HTTP()) }) // returns when the port closes
+	n.background.start(func() { _ = n.http.Serve(p.HTTP()) }) // returns when the port closes
 	close(n.opened)
 	return nil
 }

@@ -195,7 +195,9 @@ func (n *Node) awaitTransfer(ctx context.Context, f raft.Future) error {
 // await waits for one of Raft's futures, which may never be answered.
 func await(ctx context.Context, n *Node, f raft.Future) error {
 	done := make(chan error, 1)
-	n.proposals.Go(func() { done <- f.Error() })
+	if !n.proposals.start(func() { done <- f.Error() }) {
+		return ErrClosed
+	}
 	select {
 	case err := <-done:
 		return err

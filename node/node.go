@@ -46,18 +46,19 @@ type Node struct {
 	sequencer atomic.Pointer[leader.Sequencer] // while the node leads
 	who       atomic.Pointer[identity]
 
-	// ctx ends when the node stops, and with it everything on wg.
-	ctx       context.Context
-	stop      context.CancelCauseFunc
-	wg        sync.WaitGroup
-	proposals sync.WaitGroup // goroutines that wait for a future of Raft's
+	// ctx ends when the node stops, and with it what runs in the background.
+	ctx        context.Context
+	stop       context.CancelCauseFunc
+	background tasks
+	proposals  tasks // that wait for a future of Raft's
 
-	founding sync.Mutex    // taken by whoever changes the identity
-	waiting  waiting       // what the node waits for before it can serve
-	opened   chan struct{} // closed once the port is open
-	member   chan struct{} // closed once Raft runs
-	closing  sync.Once
-	closed   chan struct{} // closed once everything has stopped
+	wasMember atomic.Bool   // a committed configuration had this node
+	founding  sync.Mutex    // taken by whoever changes the identity
+	waiting   waiting       // what the node waits for before it can serve
+	opened    chan struct{} // closed once the port is open
+	member    chan struct{} // closed once Raft runs
+	closing   sync.Once
+	closed    chan struct{} // closed once everything has stopped
 
 	failure atomic.Pointer[error]
 	failed  chan struct{} // closed with the failure
@@ -114,14 +115,14 @@ func (n *Node) open(ctx context.Context) error {
 	if err := n.identify(); err != nil {
 		return err
 	}
-	n.machine = machine.New(machine.Config{Clock: n.cfg.Clock, StoredAt: n.guard.StoredAt, Fail: n.fail, Ring: n.ring})
+	n.machine = machine.New(machine.Config{Clock: n.cfg.Clock, StoredAt: n.guard.StoredAt, Fail: n.fail, Ring: n.ring, Configured: n.configured})
 	if err := n.listen(); err != nil {
 		return err
 	}
 	if n.identity().ClusterID != "" {
 		return n.participate(ctx)
 	}
-	n.wg.Go(n.enter)
+	n.background.start(n.enter)
 	return nil
 }
 

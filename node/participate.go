@@ -60,11 +60,11 @@ func (n *Node) participate(ctx context.Context) error {
 	n.raft.Store(r)
 	n.waiting.set("no leader is known yet")
 	close(n.member)
-	n.wg.Go(func() { n.follow(n.ctx, r) })
-	n.wg.Go(n.compareStates)
-	n.wg.Go(n.watchMembership)
+	n.background.start(func() { n.follow(n.ctx, r) })
+	n.background.start(n.compareStates)
+	n.background.start(n.watchMembership)
 	if i := n.identity(); len(i.Founders) > 0 && !i.Told {
-		n.wg.Go(n.tellFounders)
+		n.background.start(n.tellFounders)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func serve[M any, P interface {
 		req.Reply(wire.AppendFailure(nil, malformed(err)))
 		return
 	}
-	n.wg.Go(func() {
+	n.background.start(func() {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
 		defer context.AfterFunc(n.ctx, cancel)()
@@ -117,13 +117,13 @@ func (n *Node) serveLease(req *wire.Request) {
 		req.Reply(wire.AppendFailure(nil, &wire.NotLeader{LeaderID: id, LeaderAddr: addr}))
 		return
 	}
-	n.wg.Go(func() { n.passOn(req, b) })
+	n.background.start(func() { n.passOn(req, b) })
 }
 
 // proposeLease answers a batch from this node's own log.
 func (n *Node) proposeLease(req *wire.Request, b batch, s *leader.Sequencer) {
 	if invalid := n.firstInvalid(b); invalid != nil {
-		n.wg.Go(func() { n.passOn(req, b) }) // the router answers the invalid ones
+		n.background.start(func() { n.passOn(req, b) }) // the router answers the invalid ones
 		return
 	}
 	ask := &leader.Request{Commands: b.commands, Waits: b.waits, Done: func(r *leader.Request) {

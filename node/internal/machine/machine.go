@@ -24,10 +24,13 @@ type Config struct {
 	// block.
 	Fail func(error)
 	Ring *watch.Ring // of the node's watches
+	// Configured is told of every configuration that was committed, in order,
+	// also of those of before a restart; nil is not told. It must not block.
+	Configured func(raft.Configuration)
 }
 
 // A Machine is the node's replica of the state and what the node saw of it. It
-// implements [raft.FSM]; everything else can be called concurrently.
+// implements [raft.FSM] and [raft.ConfigurationStore]; everything else can be called concurrently.
 type Machine struct {
 	cfg Config
 	// leading makes Apply hand out results; a follower has no use for them.
@@ -45,7 +48,14 @@ type Machine struct {
 	scratch []fsm.Result // of a follower's Apply; only the apply goroutine uses it
 }
 
-var _ raft.FSM = (*Machine)(nil)
+var _ raft.ConfigurationStore = (*Machine)(nil)
+
+// StoreConfiguration implements [raft.ConfigurationStore].
+func (m *Machine) StoreConfiguration(_ uint64, c raft.Configuration) {
+	if m.cfg.Configured != nil {
+		m.cfg.Configured(c)
+	}
+}
 
 // New returns a machine with an empty state.
 func New(cfg Config) *Machine {
