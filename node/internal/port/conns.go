@@ -111,6 +111,16 @@ func (c *conn) Read(p []byte) (int, error) {
 	return c.Conn.Read(p)
 }
 
+// CloseWrite ends what this end sends, where the network can do that. An
+// http.Server looks for it, so that a client which is still sending when it is
+// refused gets to read why.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
 // Close closes the connection and takes it out of the set.
 func (c *conn) Close() error {
 	c.set.mu.Lock()

@@ -119,6 +119,37 @@ func TestOnePort(t *testing.T) {
 	}
 }
 
+// An HTTP server can end its half of a connection and read on.
+func TestCloseWrite(t *testing.T) {
+	p := open(t, Config{Network: TCP(), Listen: "127.0.0.1:0", Self: self("n1")})
+	nc, err := TCP().Dial(context.Background(), p.Advertised())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	_, _ = io.WriteString(nc, "G")
+	web, err := p.HTTP().Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer web.Close()
+	if err := web.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(nc); len(got) > 0 || err != nil {
+		t.Fatalf("the client read %q, %v", got, err)
+	}
+	_, _ = io.WriteString(nc, "ET")
+	if got := make([]byte, 3); readFull(web, got) != nil || string(got) != "GET" {
+		t.Errorf("the server read %q", got)
+	}
+}
+
+func readFull(from io.Reader, p []byte) error {
+	_, err := io.ReadFull(from, p)
+	return err
+}
+
 // The peer's hello reaches Serve, and the port's own says its advertised
 // address.
 func TestHellos(t *testing.T) {
