@@ -6,10 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"example.com/tenure"
 	"example.com/tenure/examples/ledger/replica"
 )
 
@@ -38,6 +40,9 @@ func runReplica(ctx context.Context, args []string, stdin io.Reader, stderr io.W
 	var err error
 	if cfg.Peers, err = replica.ParsePeers(*peers); err != nil {
 		return err
+	}
+	if hclog.LevelFromString(*level) == hclog.NoLevel {
+		return &tenure.InvalidError{Field: "log-level", Value: strconv.Quote(*level), Bound: "debug, info, warn or error"}
 	}
 	cfg.Logger = hclog.New(&hclog.LoggerOptions{Name: cfg.ID, Level: hclog.LevelFromString(*level), Output: stderr})
 	if *whileStdin {
@@ -71,11 +76,10 @@ func serve(ctx context.Context, cfg replica.Config) error {
 
 // parse parses flags and refuses what is left over.
 func parse(flags *flag.FlagSet, args []string) error {
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return errUsage
-		}
-		return fmt.Errorf("%w: %w", errUsage, err)
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return err
+	} else if err != nil {
+		return errUsage // the flags have said it
 	}
 	if flags.NArg() > 0 {
 		fmt.Fprintf(flags.Output(), "ledger: unexpected argument %q\n", flags.Arg(0))

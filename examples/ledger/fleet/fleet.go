@@ -43,9 +43,11 @@ func Start(cfg Config) (*Fleet, error) {
 	return f, nil
 }
 
-func (f *Fleet) logDir() string           { return filepath.Join(f.cfg.Dir, "logs") }
-func (f *Fleet) ledgerDir() string        { return filepath.Join(f.cfg.Dir, "ledgers") }
-func (f *Fleet) logPath(id string) string { return filepath.Join(f.logDir(), id+".log") }
+func (f *Fleet) logDir() string    { return filepath.Join(f.cfg.Dir, "logs") }
+func (f *Fleet) ledgerDir() string { return filepath.Join(f.cfg.Dir, "ledgers") }
+
+// LogPath returns where the replica with that id logs, all of its incarnations.
+func (f *Fleet) LogPath(id string) string { return filepath.Join(f.logDir(), id+".log") }
 
 // Restart starts replica i, which must not be running.
 func (f *Fleet) Restart(i int) error {
@@ -53,7 +55,7 @@ func (f *Fleet) Restart(i int) error {
 	command := append(append([]string{}, f.cfg.Command...),
 		"--id", p.ID, "--peers", replica.FormatPeers(f.cfg.Peers), "--data", filepath.Join(f.cfg.Dir, p.ID), "--ledgers", f.ledgerDir(),
 		"--tenants", fmt.Sprint(f.cfg.Tenants), "--ttl", f.cfg.TTL.String(), "--while-stdin")
-	started, err := spawn(command, f.cfg.Env, f.logPath(p.ID))
+	started, err := spawn(command, f.cfg.Env, f.LogPath(p.ID))
 	if err != nil {
 		return fmt.Errorf("start %s: %w", p.ID, err)
 	}
@@ -141,7 +143,7 @@ func (f *Fleet) serving(ctx context.Context) error {
 	served := 0
 	for i, p := range f.cfg.Peers {
 		if f.process(i).ended() {
-			return fmt.Errorf("%s has ended, see %s", p.ID, f.logPath(p.ID))
+			return fmt.Errorf("%s has ended, see %s", p.ID, f.LogPath(p.ID))
 		}
 		status, err := f.status(ctx, p)
 		if err != nil {

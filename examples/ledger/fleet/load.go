@@ -36,7 +36,7 @@ type Ack struct {
 }
 
 const (
-	tryTime   = 10 * time.Second // for one try of one request
+	tryTime   = 2 * time.Second // for one try of one request: a frozen replica takes it and is silent
 	retryWait = 50 * time.Millisecond
 )
 

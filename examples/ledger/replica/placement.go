@@ -25,7 +25,7 @@ func newPlacement(tenants, replicas []string) placement {
 }
 
 func weight(replica, tenant string) []byte {
-	sum := sha256.Sum256([]byte(replica + "/" + tenant))
+	sum := sha256.Sum256([]byte(tenant + "@" + replica))
 	return sum[:]
 }
 

@@ -16,6 +16,9 @@ const (
 	// before it is answered as unavailable.
 	answerTime = 5 * time.Second
 	tryEvery   = 20 * time.Millisecond
+	// forwardTime is how long the owner may take. One that is frozen, or gone
+	// with its host, says nothing; by the next try it may be another.
+	forwardTime = time.Second
 
 	// forwardedBy is the header of a request that a replica has passed on. It
 	// is not passed on again.
@@ -74,6 +77,8 @@ func (r *Replica) try(ctx context.Context, req *http.Request, tenant string, bod
 	if !ok {
 		return answer{}, errNobody
 	}
+	ctx, cancel := context.WithTimeout(ctx, forwardTime)
+	defer cancel()
 	a, err := r.send(ctx, owner, req.Method, req.URL.Path, body)
 	if err != nil {
 		return answer{}, err
