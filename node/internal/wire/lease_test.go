@@ -115,10 +115,11 @@ func TestLeaseRequestRefuses(t *testing.T) {
 // Results that are too large for one answer become a refusal of all that claims
 // nothing about the outcome.
 func TestAnswerTooLarge(t *testing.T) {
-	many := make([]fsm.Command, fsm.MaxCommands)
+	many := make([]fsm.Command, MaxAnswer/maxReason/3)
+	long := strings.Repeat("x", maxReason)
 	refused := make([]tenure.Result, len(many))
 	for i := range refused {
-		refused[i].Err = &tenure.UnavailableError{Reason: strings.Repeat("x", maxReason)}
+		refused[i].Err = &tenure.InvalidError{Field: long, Value: long, Bound: long}
 	}
 	p := AppendLeaseAnswer([]byte("before"), many, refused)
 	_, err := DecodeLeaseAnswer(p[len("before"):], many)
