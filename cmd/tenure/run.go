@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	osexec "os/exec"
 	"strings"
 	"time"
@@ -86,7 +88,7 @@ func prepareRun(c *call) action {
 	return func(ctx context.Context) error {
 		path, err := osexec.LookPath(argv[0])
 		if err != nil {
-			return &commandError{code: exitNotFound, reason: err.Error()}
+			return notFound(err)
 		}
 		r := run{call: c, where: where, key: key.value, ttl: *ttl, margin: *margin, wait: *wait, forget: *forget, path: path, argv: argv}
 		return r.do(ctx)
@@ -99,6 +101,16 @@ const (
 	exitNotFound   = 127
 	exitSignal     = 128 // plus the signal's number
 )
+
+// notFound returns the error of a command that is not there, or is not a
+// program.
+func notFound(err error) error {
+	code := exitNotFound
+	if errors.Is(err, fs.ErrPermission) {
+		code = exitNotStarted
+	}
+	return &commandError{code: code, reason: err.Error()}
+}
 
 // grace returns how long before the fence the command is asked to end: the
 // margin. But at most a third of what a grant leaves to use, since a renewal is

@@ -31,11 +31,12 @@ func (r *run) do(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = client.Close() }() // the answers are in
-	h, err := holder.New(holder.Config{Store: client, Replica: replica(), TTL: r.ttl, Margin: holderMargin(r.margin), Logger: log})
+	line := &line{Store: client}
+	h, err := holder.New(holder.Config{Store: line, Replica: replica(), TTL: r.ttl, Margin: holderMargin(r.margin), Logger: log})
 	if err != nil {
 		return err
 	}
-	lease, err := r.acquire(ctx, h)
+	lease, err := r.acquire(ctx, h, line)
 	if err != nil {
 		return errors.Join(err, r.close(h))
 	}
@@ -83,13 +84,14 @@ func holderMargin(margin time.Duration) time.Duration {
 }
 
 // acquire acquires the key, unless a signal comes first.
-func (r *run) acquire(ctx context.Context, h *holder.Holder) (*holder.Lease, error) {
-	limit, take := *r.where.timeout, h.Acquire
-	if r.wait > 0 {
-		limit, take = r.wait, h.AcquireWait
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (r *run) acquire(ctx context.Context, h *holder.Holder, line *line) (*holder.Lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.wait+*r.where.timeout)
 	defer cancel()
+	take := h.Acquire
+	if r.wait > 0 {
+		take = h.AcquireWait
+		line.until, line.leave = time.Now().Add(r.wait), cancel
+	}
 	signals := catch(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
 	defer signal.Stop(signals)
 	var interrupted error

@@ -190,10 +190,23 @@ func TestFailedStart(t *testing.T) {
 	f.allGone()
 }
 
+// Past the fence nothing is started, until the fence moves.
 func TestTooLateToStart(t *testing.T) {
-	f := startFront(t, wish{Warn: -1, Fence: -1}, "echo up")
-	f.report(Failed)
-	f.allGone()
+	for name, then := range map[string]func(*front){
+		"killed": func(f *front) { f.wish(wish{Kill: true}) },
+		"extended": func(f *front) {
+			f.wish(wish{Warn: far, Fence: far})
+			f.report(Started)
+			f.line("up")
+			f.report(Exited)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := startFront(t, wish{Warn: -1, Fence: -1}, "echo up")
+			then(f)
+			f.allGone()
+		})
+	}
 }
 
 func TestSuperviseRefusesOtherCallers(t *testing.T) {

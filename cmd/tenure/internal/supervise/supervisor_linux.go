@@ -72,15 +72,24 @@ func (s *supervisor) run() error {
 	orders := make(chan order)
 	go receive(s.front, orders)
 
-	first, ok := <-orders
-	if !ok || first.Limits == nil {
+	if !s.await(orders) {
 		return nil // the front is gone before there was anything to do
 	}
-	s.limits = *first.Limits
 	if err := s.start(); err != nil {
 		return s.fail(err)
 	}
 	return s.loop(orders, died)
+}
+
+// await waits until the fence lies in the future, as the front says.
+func (s *supervisor) await(orders <-chan order) bool {
+	for o := range orders {
+		s.obey(o)
+		if Now() < s.limits.Fence {
+			return true
+		}
+	}
+	return false
 }
 
 // shrugOffSignals keeps the signals that a user or a terminal sends from ending
@@ -104,9 +113,6 @@ func (s *supervisor) fail(err error) error {
 func (s *supervisor) report(r Report) { _ = s.front.send(r) }
 
 func (s *supervisor) start() error {
-	if Now() >= s.limits.Fence {
-		return errors.New("the fence has passed before the start")
-	}
 	pid, err := syscall.ForkExec(s.path, s.argv, &syscall.ProcAttr{
 		Env:   os.Environ(),
 		Files: []uintptr{0, 1, 2},
