@@ -22,7 +22,7 @@ const (
 	Leader   Kind = "leader"   // Node leads in Term
 	Snapshot Kind = "snapshot" // Node installed a snapshot up to Index
 	Log      Kind = "log"      // a command of the committed log: F, Index, Term, Pos
-	Watch    Kind = "watch"    // a watch on Node told Client an event: F, Index, Key, Epoch, Owner
+	Watch    Kind = "watch"    // a watch of all keys on Node told Client an event: F, Index, Key, Epoch, Owner
 	Sum      Kind = "sum"      // Node's state at Index has the checksum Sum
 	Leak     Kind = "leak"     // N of F were left when everything had been closed
 	Note     Kind = "note"     // a remark for people
@@ -99,13 +99,16 @@ type Event struct {
 	// Evidence of a logged acquire: what its proposer saw expire.
 	SeenEpoch uint64 `json:"seen_epoch,omitempty"`
 	SeenIndex uint64 `json:"seen_index,omitempty"`
-	Marker    uint64 `json:"marker,omitempty"` // a restore marker's number; in a cluster command: the one it clears
 
 	Sent  time.Duration `json:"sent,omitempty"`  // when the request of this grant was sent
-	Fence time.Duration `json:"fence,omitempty"` // when the holder stops by itself
-	N     int           `json:"n,omitempty"`     // which gate; how many were left
+	Fence time.Duration `json:"fence,omitempty"` // when the holder stops by itself, 0 if nobody can tell
+	// The same on the holder's own clock, where the arena knows it: what a
+	// gate compared, and with what.
+	Reading time.Duration `json:"reading,omitempty"` // the clock at this event
+	Until   time.Duration `json:"until,omitempty"`   // the fence
+	N       int           `json:"n,omitempty"`       // which gate; how many were left
 
-	Value  uint64 `json:"value,omitempty"`  // of a write: unique for its key
+	Value  uint64 `json:"value,omitempty"`  // of a write, its gates and its ack: unique for its key
 	Values Set    `json:"values,omitempty"` // what a read or a recovery found
 	Copy   uint64 `json:"copy,omitempty"`   // epoch of the copy that was read, 0 for none
 

@@ -14,6 +14,9 @@ type Terms struct {
 	Commit string `json:"commit,omitempty"` // of the product under test
 	Replay string `json:"replay,omitempty"` // the command that runs the plan again
 
+	TTL    time.Duration `json:"ttl,omitempty"`    // that most of the run's tenures have
+	Margin time.Duration `json:"margin,omitempty"` // that most of its holders keep
+
 	// Timed says that claim A is tested: all clocks keep their rates within
 	// the margin. Where it is false the run has faults beyond the margin, and
 	// held intervals may overlap without any fault of the product.
@@ -28,7 +31,8 @@ type Terms struct {
 	// Available is how soon after the start of the liveness phase every key
 	// must have an owner again.
 	Available time.Duration `json:"available,omitempty"`
-	// Coverage is what the plan calls for: at least so many of each.
+	// Coverage is what the plan calls for: at least so many of each. The names
+	// are those of package check's coverage table.
 	Coverage map[string]int `json:"coverage,omitempty"`
 	// Tells is what the arena writes down. A checker that needs more is
 	// skipped; one that needs this and finds nothing says unknown.

@@ -1,0 +1,110 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"example.com/tenure/jepsen-lite/history"
+)
+
+// appendedInTime finds answers from entries that were appended before their
+// request was sent. Entries are appended in the order of their indexes, each
+// after the call that asked for it and before the answer that names it: so no
+// answer comes before the call of any operation at the same or a lower index.
+func (f *Finding) appendedInTime(h *history.History) {
+	ops := answered(h)
+	slices.SortStableFunc(ops, func(a, b *history.Op) int { return cmp.Compare(a.Complete.Index, b.Complete.Index) })
+	var latest *history.Op // of the calls at the indexes so far
+	for i := 0; i < len(ops); {
+		next := i
+		for ; next < len(ops) && ops[next].Complete.Index == ops[i].Complete.Index; next++ {
+			if latest == nil || ops[next].Call > latest.Call {
+				latest = ops[next]
+			}
+		}
+		for ; i < next; i++ {
+			if op := ops[i]; op.Return < latest.Call {
+				f.violate(Violation{
+					Rule: "cached", Claim: ClaimS, Key: latest.Invoke.Key, From: latest.Call, To: latest.Return,
+					Sentence: fmt.Sprintf("the answer to the %s of %s by %s names index %d, which was appended before the request was sent at %s: an answer that names index %d had come at %s",
+						latest.Invoke.F, latest.Invoke.Key, latest.Invoke.Owner, latest.Complete.Index, at(latest.Call), op.Complete.Index, at(op.Return)),
+				}, latest.Complete, latest.Invoke, op.Complete)
+			}
+		}
+	}
+}
+
+// wrongDenials finds acquires in the log of which every try was answered as
+// surely not applied.
+func (f *Finding) wrongDenials(h *history.History, r *replayed) {
+	type id struct{ key, owner, req string }
+	denied := make(map[id]*history.Op)
+	open := make(map[id]bool)
+	for i := range h.Ops {
+		op := &h.Ops[i]
+		if op.Invoke.F != history.Acquire {
+			continue
+		}
+		of := id{op.Invoke.Key, op.Invoke.Owner, op.Invoke.Req}
+		if op.Outcome == history.Fail && (op.Complete.Err == history.Unavailable || op.Complete.Err == history.Invalid) {
+			denied[of] = op
+		} else {
+			open[of] = true
+		}
+	}
+	for _, v := range r.commands {
+		of := id{v.event.Key, v.event.Owner, v.event.Req}
+		if op := denied[of]; v.event.F == history.Acquire && op != nil && !open[of] {
+			f.violate(Violation{
+				Rule: "denied", Claim: ClaimS, Key: of.key, From: op.Call, To: op.Return,
+				Sentence: fmt.Sprintf("the acquire of %s by %s (request %s) was answered at %s as surely not applied, and is in the log at index %d",
+					of.key, of.owner, of.req, at(op.Return), v.event.Index),
+			}, op.Complete, v.event)
+		}
+	}
+}
+
+// earlyTakeovers finds takeovers that were answered before the TTL of the
+// tenure which they ended can have passed on any node's clock.
+func (f *Finding) earlyTakeovers(h *history.History, r *replayed) {
+	ops := answered(h)
+	byIndex := make(map[uint64][]*history.Op)
+	indexes := make([]uint64, 0, len(ops))
+	calls := make(map[uint64]time.Duration)
+	slices.SortStableFunc(ops, func(a, b *history.Op) int { return cmp.Compare(a.Complete.Index, b.Complete.Index) })
+	var latest time.Duration
+	for _, op := range ops {
+		latest = max(latest, op.Call)
+		index := op.Complete.Index
+		if len(byIndex[index]) == 0 {
+			indexes = append(indexes, index)
+		}
+		byIndex[index] = append(byIndex[index], op)
+		calls[index] = latest
+	}
+	for _, v := range r.commands {
+		if v.event.F != history.Acquire || !v.applied || !v.before.held || v.epoch == v.before.epoch {
+			continue
+		}
+		i, found := slices.BinarySearch(indexes, v.before.grant)
+		if !found {
+			i--
+		}
+		if i < 0 {
+			continue
+		}
+		least := calls[indexes[i]] + time.Duration(float64(v.before.ttl)/h.Terms.Fastest())
+		for _, op := range byIndex[v.event.Index] {
+			if op.Invoke.Key == v.event.Key && op.Invoke.Req == v.event.Req && op.Return < least {
+				f.violate(Violation{
+					Rule: "early", Claim: ClaimA, Key: v.event.Key, From: op.Return, To: least,
+					Sentence: fmt.Sprintf("%s took %s over from %s (epoch %d, grant of index %d, ttl %v) by %s, but no node can have seen that expire before %s",
+						v.owner, v.event.Key, v.before.owner, v.before.epoch, v.before.grant, v.before.ttl, at(op.Return), at(least)),
+					Amount: fmt.Sprintf("%v early", least-op.Return),
+				}, op.Complete, v.event)
+			}
+		}
+	}
+}
