@@ -30,7 +30,7 @@ func checkOutcomes(t *testing.T, seed int64) {
 	near, far := wiretest.Pipe()
 	config := Config{PingInterval: time.Second, PingTimeout: 2 * time.Second, MaxInFlight: 20}
 	c := NewConn(near, config)
-	served := newSet()
+	served, answered, notSent := newSet(), newSet(), newSet()
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Serve(context.Background(), far, config, handlerFunc(func(r *Request) {
@@ -40,8 +40,6 @@ func checkOutcomes(t *testing.T, seed int64) {
 			}
 		}))
 	}()
-
-	answered, notSent := newSet(), newSet()
 	var calls sync.WaitGroup
 	for id := range uint64(60) {
 		op, size := byte(random.Intn(2)), 8+random.Intn(2)*random.Intn(100<<10)
@@ -62,22 +60,11 @@ func checkOutcomes(t *testing.T, seed int64) {
 				t.Errorf("seed %d: call %d: %v", seed, id, err)
 			}
 		})
-		switch random.Intn(8) {
-		case 0:
-			near.Hold(true)
-		case 1, 2:
-			near.Hold(false)
-		case 3:
-			time.Sleep(time.Duration(random.Intn(1000)) * time.Millisecond)
-		case 4:
-			if id > 40 && random.Intn(4) == 0 {
-				_ = c.Close()
-			}
-		}
+		disturb(random, c, near)
 	}
 	calls.Wait()
 	near.Hold(false)
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // what is still under way arrives
 	_ = c.Close()
 	<-ended
 	for id := range answered.all {
@@ -88,6 +75,22 @@ func checkOutcomes(t *testing.T, seed int64) {
 	for id := range notSent.all {
 		if served.all[id] {
 			t.Errorf("seed %d: call %d is NotSent, but was served", seed, id)
+		}
+	}
+}
+
+// disturb does something to a connection, most often nothing.
+func disturb(random *rand.Rand, c *Conn, near *wiretest.Conn) {
+	switch random.Intn(80) / 10 {
+	case 0:
+		near.Hold(true)
+	case 1, 2:
+		near.Hold(false)
+	case 3:
+		time.Sleep(time.Duration(random.Intn(1000)) * time.Millisecond)
+	case 4:
+		if random.Intn(20) == 0 {
+			_ = c.Close()
 		}
 	}
 }
