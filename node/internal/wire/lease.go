@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"example.com/tenure"
@@ -16,16 +17,18 @@ const (
 )
 
 // AppendLeaseRequest appends what OpLease takes: commands, which are acquires,
-// renewals, releases and forgets by key, and how long each may wait in line.
-// waits is nil if none does; a part of a millisecond counts as a whole one. The
-// error is definite: it says what can't be sent.
+// renewals, releases and forgets, and how long each may wait in line. waits is
+// nil if none does; a part of a millisecond counts as a whole one. Commands are
+// sent by key, owner and epoch: the number that a leader has given one is left
+// out. The error is a [*NotSent] that says what can't be sent at all.
 func AppendLeaseRequest(dst []byte, commands []fsm.Command, waits []time.Duration) ([]byte, error) {
+	commands = withoutNumbers(commands)
 	if err := checkCommands(commands); err != nil {
-		return dst, err
+		return dst, &NotSent{Err: err}
 	}
 	entry, err := fsm.AppendEntry(nil, commands)
 	if err != nil {
-		return dst, err
+		return dst, &NotSent{Err: err}
 	}
 	start := len(dst)
 	out := appendPart(dst, leaseEntry, entry)
@@ -33,9 +36,24 @@ func AppendLeaseRequest(dst []byte, commands []fsm.Command, waits []time.Duratio
 		out = appendPart(out, leaseWaits, packed)
 	}
 	if size := len(out) - start; size > MaxRequest {
-		return dst, fmt.Errorf("%w: %d commands of %d bytes, at most %d are allowed: send fewer at once", ErrOverload, len(commands), size, MaxRequest)
+		return dst, &NotSent{Err: fmt.Errorf("%w: %d commands of %d bytes, at most %d are allowed: send fewer at once",
+			ErrOverload, len(commands), size, MaxRequest)}
 	}
 	return out, nil
+}
+
+// withoutNumbers returns the commands without their numbers, in a copy if any
+// has one.
+func withoutNumbers(commands []fsm.Command) []fsm.Command {
+	numbered := func(c fsm.Command) bool { return c.Number != (fsm.Number{}) }
+	if !slices.ContainsFunc(commands, numbered) {
+		return commands
+	}
+	commands = slices.Clone(commands)
+	for i := range commands {
+		commands[i].Number = fsm.Number{}
+	}
+	return commands
 }
 
 // checkCommands reports a command that nobody but a leader may put into an

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,22 @@ func TestWaits(t *testing.T) {
 	}
 }
 
+// A number that a former leader gave to a command stays at home.
+func TestNumbersAreNotSent(t *testing.T) {
+	numbered := slices.Clone(commands)
+	numbered[1].Number = fsm.Number{Slot: 3, Serial: 4}
+	p, err := AppendLeaseRequest(nil, numbered, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := DecodeLeaseRequest(p); err != nil || !reflect.DeepEqual(got, commands) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if numbered[1].Number.Serial != 4 {
+		t.Error("the caller's commands were changed")
+	}
+}
+
 // Only what a caller may ask for goes through, at both ends.
 func TestLeaseRequestRefuses(t *testing.T) {
 	bad := map[string]fsm.Command{
@@ -86,7 +103,9 @@ func TestLeaseRequestRefuses(t *testing.T) {
 		"settings": {Kind: fsm.Cluster, Settings: fsm.Settings{ClusterID: "c"}},
 	}
 	for name, c := range bad {
-		if _, err := AppendLeaseRequest(nil, []fsm.Command{c}, nil); !errors.Is(err, ErrMalformed) {
+		var notSent *NotSent
+		_, err := AppendLeaseRequest(nil, []fsm.Command{c}, nil)
+		if name != "a number" && (!errors.As(err, &notSent) || !errors.Is(err, ErrMalformed)) {
 			t.Errorf("%s: encoded, %v", name, err)
 		}
 		entry, err := fsm.AppendEntry(nil, []fsm.Command{c})
