@@ -1,0 +1,131 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"example.com/tenure/jepsen-lite/history"
+)
+
+// Version is the version of the format.
+const Version = 1
+
+// A Plan is what is to happen in a run.
+type Plan struct {
+	Version  int    `json:"version"`
+	Seed     uint64 `json:"seed"` // also of what the workloads draw
+	Arena    string `json:"arena"`
+	Nodes    int    `json:"nodes"`    // named n1, n2, ...
+	Replicas int    `json:"replicas"` // named r1, r2, ...
+	Keys     int    `json:"keys"`     // named k1, k2, ...
+
+	TTL      Duration `json:"ttl"`
+	Margin   Duration `json:"margin"`
+	Election Duration `json:"election"`  // timeout of the nodes
+	Snapshot uint64   `json:"snapshot"`  // log entries between snapshots
+	Workload []string `json:"workloads"` // names, see [Workloads]
+
+	Safety    Duration `json:"safety"`    // how long faults come and go
+	Liveness  Duration `json:"liveness"`  // how long everything has to work after that
+	Available Duration `json:"available"` // how soon every key has to have an owner then
+
+	Kinds    []string       `json:"kinds"`              // of faults that exist in this run
+	Faults   []Fault        `json:"faults"`             // by the instant at which they strike
+	Coverage map[string]int `json:"coverage,omitempty"` // what the run must have had to mean anything
+}
+
+// A Fault is one fault, from when it is taken to when it is healed.
+type Fault struct {
+	Kind    string   `json:"kind"`
+	At      Duration `json:"at"`  // since the start of the run
+	For     Duration `json:"for"` // until it is healed
+	Targets []string `json:"targets"`
+	Rate    *float64 `json:"rate,omitempty"`   // of a clock, against true time
+	Delay   Duration `json:"delay,omitempty"`  // of each message
+	Jitter  Duration `json:"jitter,omitempty"` // on top of it
+}
+
+// Ends returns when the fault is healed.
+func (f *Fault) Ends() time.Duration { return time.Duration(f.At + f.For) }
+
+// Timed reports whether claim A can be tested: no clock leaves the margin.
+func (p *Plan) Timed() bool {
+	fastest, slowest := p.rates()
+	usable := float64(p.TTL - p.Margin)
+	return usable*fastest <= float64(p.TTL)*slowest
+}
+
+// rates returns the fastest rate of any node's clock and the slowest of any
+// replica's.
+func (p *Plan) rates() (fastest, slowest float64) {
+	fastest, slowest = 1, 1
+	for _, f := range p.Faults {
+		if f.Kind != Clock || f.Rate == nil {
+			continue
+		}
+		for _, host := range f.Targets {
+			if isNode(host) {
+				fastest = max(fastest, *f.Rate)
+			} else {
+				slowest = min(slowest, *f.Rate)
+			}
+		}
+	}
+	return fastest, slowest
+}
+
+// Length returns how long the run takes in its own time.
+func (p *Plan) Length() time.Duration { return time.Duration(p.Safety + p.Liveness) }
+
+// Terms returns how a run of the plan is to be judged.
+func (p *Plan) Terms() *history.Terms {
+	fastest, _ := p.rates()
+	return &history.Terms{
+		Seed: p.Seed, Arena: p.Arena, TTL: time.Duration(p.TTL), Margin: time.Duration(p.Margin),
+		Timed: p.Timed(), FastestNode: fastest, Available: time.Duration(p.Available), Coverage: p.Coverage,
+	}
+}
+
+// ReadFile reads a plan that WriteFile wrote, or that a person did.
+func ReadFile(path string) (*Plan, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
+	}
+	p, err := Parse(b)
+	if err != nil {
+		return nil, fmt.Errorf("plan %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Parse reads a plan from JSON and validates it.
+func Parse(b []byte) (*Plan, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	p := &Plan{}
+	if err := d.Decode(p); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one object")
+	}
+	return p, p.Validate()
+}
+
+// WriteFile writes the plan for people and for [ReadFile].
+func (p *Plan) WriteFile(path string) error {
+	b, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	if err := os.WriteFile(path, append(b, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write plan: %w", err)
+	}
+	return nil
+}

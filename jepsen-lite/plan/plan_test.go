@@ -1,0 +1,185 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/tenure"
+	"example.com/tenure/jepsen-lite/plan"
+)
+
+// Every seed draws a valid plan, the same one each time, and it survives being
+// written down.
+func TestDrawn(t *testing.T) {
+	existed := make(map[string]int)
+	timed := 0
+	for seed := range uint64(300) {
+		p := plan.Draw(seed, plan.Options{})
+		if err := p.Validate(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if again := plan.Draw(seed, plan.Options{}); !reflect.DeepEqual(p, again) {
+			t.Fatalf("seed %d draws two plans", seed)
+		}
+		b, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := plan.Parse(b)
+		if err != nil || !reflect.DeepEqual(p, read) {
+			t.Fatalf("seed %d: written and read it differs: %v", seed, err)
+		}
+		for _, f := range p.Faults {
+			existed[f.Kind]++
+		}
+		if p.Timed() {
+			timed++
+		}
+	}
+	for _, kind := range plan.Kinds() {
+		if existed[kind] == 0 {
+			t.Errorf("no seed draws a %s", kind)
+		}
+	}
+	if timed == 0 || timed == 300 {
+		t.Errorf("%d of 300 plans keep clocks within the margin", timed)
+	}
+}
+
+// Asked to, a plan keeps every clock within the margin.
+func TestTimedStaysWithinTheMargin(t *testing.T) {
+	for seed := range uint64(300) {
+		if p := plan.Draw(seed, plan.Options{Kinds: []string{plan.Clock}, Timed: true}); !p.Timed() || len(p.Faults) == 0 {
+			t.Fatalf("seed %d: timed %v with %d faults", seed, p.Timed(), len(p.Faults))
+		}
+	}
+}
+
+func TestFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plan.json")
+	p := plan.Draw(4, plan.Options{Safety: 5 * time.Second})
+	if err := p.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	read, err := plan.ReadFile(path)
+	if err != nil || !reflect.DeepEqual(p, read) {
+		t.Fatalf("got %+v, %v", read, err)
+	}
+	if _, err := plan.ReadFile(path + "x"); err == nil {
+		t.Error("read a plan that does not exist")
+	}
+}
+
+// What no run can be made of is refused, naming field, value and bound.
+func TestInvalid(t *testing.T) {
+	half := 0.5
+	valid := func() *plan.Plan {
+		p := plan.Draw(1, plan.Options{Kinds: plan.Kinds()})
+		p.Nodes, p.Replicas, p.Faults = 3, 2, nil
+		return p
+	}
+	at := plan.Duration(time.Second)
+	for _, c := range []struct {
+		name   string
+		change func(p *plan.Plan)
+		field  string
+	}{
+		{"version", func(p *plan.Plan) { p.Version = 2 }, "version"},
+		{"no nodes", func(p *plan.Plan) { p.Nodes = 0 }, "nodes"},
+		{"too many keys", func(p *plan.Plan) { p.Keys = plan.MaxKeys + 1 }, "keys"},
+		{"ttl", func(p *plan.Plan) { p.TTL = 1 }, "ttl"},
+		{"margin", func(p *plan.Plan) { p.Margin = p.TTL }, "margin"},
+		{"election", func(p *plan.Plan) { p.Election = 0 }, "election"},
+		{"safety", func(p *plan.Plan) { p.Safety = 0 }, "safety"},
+		{"available", func(p *plan.Plan) { p.Available = p.Liveness + 1 }, "available"},
+		{"workload", func(p *plan.Plan) { p.Workload = []string{"bank"} }, "workloads"},
+		{"no workload", func(p *plan.Plan) { p.Workload = nil }, "workloads"},
+		{"kind", func(p *plan.Plan) { p.Kinds = []string{"fire"} }, "kinds"},
+		{"fault of no kind", func(p *plan.Plan) { p.Faults = []plan.Fault{{Kind: "fire"}} }, "faults[0].kind"},
+		{"fault of another kind", func(p *plan.Plan) {
+			p.Kinds = []string{plan.Kill}
+			p.Faults = []plan.Fault{{Kind: plan.Transfer, Targets: []string{"n1"}}}
+		}, "faults[0].kind"},
+		{"too short", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: 1, Targets: []string{"n1"}}}
+		}, "faults[0].for"},
+		{"an instant that lasts", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Transfer, At: at, For: at, Targets: []string{"n1"}}}
+		}, "faults[0].for"},
+		{"never healed", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Kill, At: p.Safety, For: at, Targets: []string{"n1"}}}
+		}, "faults[0].at"},
+		{"out of order", func(p *plan.Plan) {
+			f := plan.Fault{Kind: plan.Kill, At: at, For: at, Targets: []string{"n1"}}
+			p.Faults = []plan.Fault{f, f}
+			p.Faults[1].At = 0
+		}, "faults[1].at"},
+		{"twice at once", func(p *plan.Plan) {
+			f := plan.Fault{Kind: plan.Kill, At: at, For: at, Targets: []string{"n1"}}
+			p.Faults = []plan.Fault{f, f}
+		}, "faults[1].at"},
+		{"no target", func(p *plan.Plan) { p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at}} }, "faults[0].targets"},
+		{"no such node", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at, Targets: []string{"n4"}}}
+		}, "faults[0].targets"},
+		{"a replica as a node", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at, Targets: []string{"r1"}}}
+		}, "faults[0].targets"},
+		{"half a link", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Partition, At: at, For: at, Targets: []string{"n1>"}}}
+		}, "faults[0].targets"},
+		{"a clock without a rate", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Clock, At: at, For: at, Targets: []string{"n1"}}}
+		}, "faults[0].rate"},
+		{"a rate without a clock", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at, Targets: []string{"n1"}, Rate: &half}}
+		}, "faults[0].rate"},
+		{"a delay of nothing slow", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at, Targets: []string{"n1"}, Delay: at}}
+		}, "faults[0].delay"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := valid()
+			if err := p.Validate(); err != nil {
+				t.Fatalf("before the change: %v", err)
+			}
+			c.change(p)
+			var bad *tenure.InvalidError
+			if err := p.Validate(); !errors.As(err, &bad) || bad.Field != c.field || bad.Value == "" || bad.Bound == "" {
+				t.Errorf("got %v, want field %s", err, c.field)
+			}
+		})
+	}
+}
+
+func TestTimed(t *testing.T) {
+	p := plan.Draw(1, plan.Options{})
+	p.TTL, p.Margin, p.Faults = plan.Duration(time.Second), plan.Duration(100*time.Millisecond), nil
+	set := func(host string, rate float64) bool {
+		p.Faults = []plan.Fault{{Kind: plan.Clock, Targets: []string{host}, Rate: &rate}}
+		return p.Timed()
+	}
+	if !p.Timed() || !set("n1", 1.1) || set("n1", 1.12) || !set("r1", 0.9) || set("r1", 0.89) || set("r1", 0) || !set("n1", 0) || !set("r1", 3) {
+		t.Error("a margin of a tenth bears a rate of 0.9 of a holder and of 1.1 of a node, and no more")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	b, _ := json.Marshal(plan.Draw(2, plan.Options{Safety: 4 * time.Second}))
+	f.Add(b)
+	f.Add([]byte(strings.Replace(string(b), `"at"`, `"when"`, 1)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := plan.Parse(text)
+		if err != nil {
+			return
+		}
+		if err := p.Validate(); err != nil {
+			t.Errorf("a plan that was parsed is not valid: %v", err)
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/tenure"
+)
+
+// Bounds of a plan.
+const (
+	MaxNodes    = 9
+	MaxReplicas = 64
+	MaxKeys     = 10000
+	MaxLength   = 31 * 24 * time.Hour
+	MaxRate     = 10
+)
+
+// Validate reports, as a [*tenure.InvalidError], the first value that no run
+// can be made of.
+func (p *Plan) Validate() error {
+	sizes := []struct {
+		field         string
+		value         int
+		least, atMost int
+	}{
+		{"version", p.Version, Version, Version},
+		{"nodes", p.Nodes, 1, MaxNodes},
+		{"replicas", p.Replicas, 1, MaxReplicas},
+		{"keys", p.Keys, 1, MaxKeys},
+	}
+	for _, s := range sizes {
+		if s.value < s.least || s.value > s.atMost {
+			return invalid(s.field, s.value, "from %d to %d", s.least, s.atMost)
+		}
+	}
+	if err := p.validateTimes(); err != nil {
+		return err
+	}
+	if err := allOf("workloads", p.Workload, Workloads()); err != nil {
+		return err
+	}
+	if len(p.Workload) == 0 {
+		return invalid("workloads", "[]", "at least one of %q", Workloads())
+	}
+	if err := allOf("kinds", p.Kinds, Kinds()); err != nil {
+		return err
+	}
+	for i := range p.Faults {
+		if err := p.validateFault(i); err != nil {
+			return err
+		}
+	}
+	return p.validateApart()
+}
+
+func (p *Plan) validateTimes() error {
+	if err := tenure.ValidateTTL(time.Duration(p.TTL), tenure.DefaultLargestTTL); err != nil {
+		return err
+	}
+	if err := tenure.ValidateMargin(time.Duration(p.Margin), time.Duration(p.TTL)); err != nil {
+		return err
+	}
+	for _, t := range []struct {
+		field        string
+		value, least Duration
+	}{
+		{"election", p.Election, Duration(50 * time.Millisecond)},
+		{"safety", p.Safety, Duration(time.Second)},
+		{"liveness", p.Liveness, 0},
+		{"available", p.Available, 0},
+	} {
+		if t.value < t.least || time.Duration(t.value) > MaxLength {
+			return invalid(t.field, t.value, "from %v to %v", t.least, MaxLength)
+		}
+	}
+	if p.Available > p.Liveness {
+		return invalid("available", p.Available, "at most the liveness phase, %v", p.Liveness)
+	}
+	return nil
+}
+
+func (p *Plan) validateFault(i int) error {
+	f := &p.Faults[i]
+	field := func(name string) string { return fmt.Sprintf("faults[%d].%s", i, name) }
+	k, known := kindOf(f.Kind)
+	switch {
+	case !known || !slices.Contains(p.Kinds, f.Kind):
+		return invalid(field("kind"), f.Kind, "one of the plan's kinds, %q", p.Kinds)
+	case i > 0 && f.At < p.Faults[i-1].At:
+		return invalid(field("at"), f.At, "at least that of the fault before it, %v", p.Faults[i-1].At)
+	case f.At < 0 || f.Ends() > time.Duration(p.Safety):
+		return invalid(field("at"), f.At, "so that the fault is healed within the safety phase of %v", p.Safety)
+	case k.instant && f.For != 0:
+		return invalid(field("for"), f.For, "0s, a %s is over as soon as it is taken", k.name)
+	case time.Duration(f.For) < k.shortest:
+		return invalid(field("for"), f.For, "at least %v for a %s", k.shortest, k.name)
+	case len(f.Targets) == 0:
+		return invalid(field("targets"), "[]", "at least one")
+	case (f.Rate != nil) != (f.Kind == Clock):
+		return invalid(field("rate"), f.Kind, "given for a %s, and for nothing else", Clock)
+	case f.Rate != nil && !(*f.Rate >= 0 && *f.Rate <= MaxRate):
+		return invalid(field("rate"), *f.Rate, "from 0 to %d", MaxRate)
+	case f.Delay < 0 || f.Jitter < 0 || f.Kind != Slow && f.Delay+f.Jitter > 0:
+		return invalid(field("delay"), f.Delay, "at least 0s, and 0s but for a %s", Slow)
+	}
+	for _, target := range f.Targets {
+		if !p.isTarget(k, target) {
+			return invalid(field("targets"), target, "what a %s can strike: %s", k.name, k.strikes())
+		}
+	}
+	return nil
+}
+
+// isTarget reports whether faults of the kind can strike the target.
+func (p *Plan) isTarget(k kind, target string) bool {
+	if k.links {
+		from, to, ok := Ends(target)
+		return ok && from != to && p.isHost(from, true, true) && p.isHost(to, true, true)
+	}
+	return p.isHost(target, k.nodes, k.replicas)
+}
+
+func (p *Plan) isHost(name string, nodes, replicas bool) bool {
+	if nodes && name == Leader {
+		return true
+	}
+	for i := range p.Nodes {
+		if nodes && name == NodeName(i) {
+			return true
+		}
+	}
+	for i := range p.Replicas {
+		if replicas && name == ReplicaName(i) {
+			return true
+		}
+	}
+	return false
+}
+
+func (k kind) strikes() string {
+	var what []string
+	if k.links {
+		what = append(what, "links as n1>n2")
+	}
+	if k.nodes {
+		what = append(what, "nodes as n1 or "+Leader)
+	}
+	if k.replicas {
+		what = append(what, "replicas as r1")
+	}
+	return strings.Join(what, ", ")
+}
+
+// validateApart reports two faults of one kind that strike one target at the
+// same time: healing one would heal the other.
+func (p *Plan) validateApart() error {
+	ends := make(map[string]time.Duration)
+	for i := range p.Faults {
+		f := &p.Faults[i]
+		for _, target := range f.Targets {
+			of := f.Kind + " " + target
+			if end, struck := ends[of]; struck && time.Duration(f.At) < end {
+				return invalid(fmt.Sprintf("faults[%d].at", i), f.At, "at least %v, when the %s before it is healed", end, of)
+			}
+			ends[of] = f.Ends()
+		}
+	}
+	return nil
+}
+
+func allOf(field string, values, allowed []string) error {
+	for _, v := range values {
+		if !slices.Contains(allowed, v) {
+			return invalid(field, v, "one of %q", allowed)
+		}
+	}
+	return nil
+}
+
+func invalid(field string, value any, bound string, args ...any) error {
+	return &tenure.InvalidError{Field: field, Value: fmt.Sprint(value), Bound: fmt.Sprintf(bound, args...)}
+}
