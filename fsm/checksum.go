@@ -10,7 +10,7 @@ package fsm
 func (s *State) Checksum() uint64 { return s.sum + s.globals.term() }
 
 func (g *globals) term() uint64 {
-	h := fixedKey.hash([]byte(g.clusterID))
+	h := hash(fixedKey, g.clusterID)
 	for _, word := range [...]uint64{uint64(g.largest), uint64(g.window), g.index, g.serials, g.floor, g.base, bit(g.marked), bit(g.frozen)} {
 		h = mix(h + word)
 	}
@@ -21,9 +21,9 @@ func (g *globals) term() uint64 {
 // two terms, so that a renewal need not hash the names again.
 func (s *State) coldTerm(slot uint32) uint64 {
 	r := s.row(slot)
-	h := mix(fixedKey.hash(s.key(slot)) + uint64(slot))
-	h = mix(h + fixedKey.hash(s.id(slot)))
-	h = mix(h + fixedKey.hash([]byte(s.owners.name(r.owner))))
+	h := mix(hash(fixedKey, s.key(slot)) + uint64(slot))
+	h = mix(h + hash(fixedKey, s.id(slot)))
+	h = mix(h + hash(fixedKey, s.owners.name(r.owner)))
 	for _, word := range [...]uint64{r.epoch, r.forgotten, r.serial} {
 		h = mix(h + word)
 	}

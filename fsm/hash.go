@@ -1,11 +1,8 @@
 package fsm
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
-// A sipKey keys [sipKey.hash].
+// A sipKey keys a [hash].
 type sipKey struct{ k0, k1 uint64 }
 
 // fixedKey keys the hashes that go into the state's checksum, so that every
@@ -14,20 +11,21 @@ var fixedKey = sipKey{0x74656e7572652d66, 0x736d2d636865636b}
 
 // hash is SipHash-1-3 of text: keyed, so that whoever chooses keys or owners
 // but doesn't know the seed of a node can't make them collide in its index.
-func (k sipKey) hash(text []byte) uint64 {
+func hash[T string | []byte](k sipKey, text T) uint64 {
 	v0 := k.k0 ^ 0x736f6d6570736575
 	v1 := k.k1 ^ 0x646f72616e646f6d
 	v2 := k.k0 ^ 0x6c7967656e657261
 	v3 := k.k1 ^ 0x7465646279746573
 	last := uint64(len(text)) << 56
 	for ; len(text) >= 8; text = text[8:] {
-		word := binary.LittleEndian.Uint64(text)
+		word := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
 		v3 ^= word
 		v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)
 		v0 ^= word
 	}
-	for i, b := range text {
-		last |= uint64(b) << (8 * i)
+	for i := range len(text) {
+		last |= uint64(text[i]) << (8 * i)
 	}
 	v3 ^= last
 	v0, v1, v2, v3 = sipRound(v0, v1, v2, v3)

@@ -17,22 +17,32 @@ type part struct {
 
 const smallestPart = 8
 
-// find returns the number with this hash for which match says yes.
-func (x *index) find(hash uint64, match func(uint32) bool) (uint32, bool) {
-	p := &x.parts[hash>>56]
-	if p.n == 0 {
-		return 0, false
-	}
-	mask := uint32(len(p.cells) - 1)
-	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
-		cell := p.cells[at]
+// A search goes through the numbers whose hashes may be the one searched for.
+type search struct {
+	cells []uint64
+	tag   uint32 // low half of the hash
+	at    uint32 // may be any place modulo their number
+}
+
+// search begins a search.
+func (x *index) search(hash uint64) search {
+	return search{cells: x.parts[hash>>56].cells, tag: uint32(hash), at: uint32(hash)}
+}
+
+// next returns the next number to compare by name, if there is one more.
+func (s *search) next() (uint32, bool) {
+	mask := uint32(len(s.cells) - 1)
+	for len(s.cells) > 0 {
+		cell := s.cells[s.at&mask]
+		s.at++
 		if cell == 0 {
-			return 0, false
+			break
 		}
-		if uint32(cell>>32) == uint32(hash) && match(uint32(cell)-1) {
+		if uint32(cell>>32) == s.tag {
 			return uint32(cell) - 1, true
 		}
 	}
+	return 0, false
 }
 
 // insert adds a number that is not there.

@@ -1,10 +1,6 @@
 package fsm
 
-import (
-	"time"
-
-	"example.com/tenure"
-)
+import "time"
 
 // A Lookup is what stands for a key.
 type Lookup struct {
@@ -75,13 +71,14 @@ func (s *State) Each(f func(Lookup) bool) {
 	}
 }
 
-// lookup returns the slot of a key.
+// lookup is find for a string, without a copy of it.
 func (s *State) lookup(key string) (uint32, bool) {
-	var buffer [tenure.MaxKeyBytes]byte
-	if len(key) > len(buffer) {
-		return 0, false
+	for search := s.keys.search(hash(s.seed, key)); ; {
+		slot, ok := search.next()
+		if !ok || string(s.key(slot)) == key {
+			return slot, ok
+		}
 	}
-	return s.find(append(buffer[:0], key...))
 }
 
 // describe returns what stands in a slot that is in use.

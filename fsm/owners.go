@@ -29,7 +29,12 @@ type owners struct {
 
 // find returns the number of an owner that a record names.
 func (o *owners) find(name []byte) (uint32, bool) {
-	return o.index.find(o.seed.hash(name), func(n uint32) bool { return o.name(n) == string(name) })
+	for search := o.index.search(hash(o.seed, name)); ; {
+		owner, ok := search.next()
+		if !ok || o.name(owner) == string(name) {
+			return owner, ok
+		}
+	}
 }
 
 // enter counts one more record of the named owner and returns its number.
@@ -38,7 +43,7 @@ func (o *owners) enter(name []byte) uint32 {
 	if !known {
 		owner = o.numbers.take()
 		o.set(owner, string(name))
-		o.index.insert(o.seed.hash(name), owner)
+		o.index.insert(hash(o.seed, name), owner)
 	}
 	o.records[owner]++
 	return owner
@@ -51,7 +56,7 @@ func (o *owners) leave(owner uint32) bool {
 	if o.records[owner] > 0 {
 		return true
 	}
-	known := o.index.remove(o.seed.hash([]byte(o.name(owner))), owner)
+	known := o.index.remove(hash(o.seed, o.name(owner)), owner)
 	o.set(owner, "")
 	if o.numbers.give(owner) {
 		o.names[owner/pageSize] = nil

@@ -38,9 +38,12 @@ func (s *State) ownedBy(slot uint32, owner []byte) bool {
 
 // find returns the slot of a key.
 func (s *State) find(key []byte) (uint32, bool) {
-	return s.keys.find(s.seed.hash(key), func(slot uint32) bool {
-		return string(s.key(slot)) == string(key)
-	})
+	for search := s.keys.search(hash(s.seed, key)); ; {
+		slot, ok := search.next()
+		if !ok || string(s.key(slot)) == string(key) {
+			return slot, ok
+		}
+	}
 }
 
 // create puts a record into a slot that was just taken.
@@ -54,7 +57,7 @@ func (s *State) create(slot uint32, t texts, e epochs, h hotRow) {
 			rows: new([pageSize]row), coldSince: s.generation,
 		}
 	}
-	s.keys.insert(s.seed.hash(t.key), slot)
+	s.keys.insert(hash(s.seed, t.key), slot)
 	s.records++
 	s.fill(slot, t, e)
 	s.setHot(slot, h)
@@ -108,7 +111,7 @@ func (s *State) setHot(slot uint32, to hotRow) {
 // slot.
 func (s *State) drop(slot uint32) {
 	s.sum -= s.coldTerm(slot)
-	if s.held(slot) || !s.keys.remove(s.seed.hash(s.key(slot)), slot) {
+	if s.held(slot) || !s.keys.remove(hash(s.seed, s.key(slot)), slot) {
 		s.violated("record %q at slot %d is held or not in the index of keys when it is dropped", s.key(slot), slot)
 	}
 	s.leave(s.row(slot).owner)
