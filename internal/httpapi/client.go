@@ -98,11 +98,13 @@ func (c *Client) Acquire(ctx context.Context, req AcquireRequest) (Grant, error)
 
 // Renew extends tenures; the results are in their order.
 func (c *Client) Renew(ctx context.Context, req RenewRequest) ([]Result, error) {
+	req.Tenures = append([]Tenure{}, req.Tenures...) // none is an empty array, not null
 	return c.results(ctx, "/v1/renew", req, len(req.Tenures))
 }
 
 // Release ends tenures; the results are in their order.
 func (c *Client) Release(ctx context.Context, req ReleaseRequest) ([]Result, error) {
+	req.Tenures = append([]Ending{}, req.Tenures...)
 	return c.results(ctx, "/v1/release", req, len(req.Tenures))
 }
 

@@ -31,7 +31,7 @@ func (c *Client) do(ctx context.Context, call call, answer any) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer drain(response.Body)
 	if answer == nil {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (c *Client) attempt(ctx context.Context, call call, addr string, body []byt
 	if response.StatusCode == http.StatusOK {
 		return response, nil
 	}
-	defer response.Body.Close()
+	defer drain(response.Body)
 	return nil, call.refused(addr, response)
 }
 
@@ -127,6 +127,13 @@ func (call call) refused(addr string, response *http.Response) error {
 			Reason: fmt.Sprintf("%s answered %s, which is no answer of a node", addr, response.Status)}
 	}
 	return refusal.Err()
+}
+
+// drain reads the little that may be left of an answer, so that its connection
+// can serve the next call, and closes it.
+func drain(body io.ReadCloser) {
+	_, _ = io.CopyN(io.Discard, body, 4<<10)
+	_ = body.Close()
 }
 
 // changes reports whether the call may change something.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 )
@@ -25,9 +24,10 @@ func (e Epoch) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements [encoding/json.Unmarshaler].
 func (e *Epoch) UnmarshalJSON(raw []byte) error {
-	digits, quoted := bytes.CutPrefix(raw, []byte{'"'})
+	digits := raw
+	quoted := len(raw) > 1 && raw[0] == '"' && raw[len(raw)-1] == '"'
 	if quoted {
-		digits, quoted = bytes.CutSuffix(digits, []byte{'"'})
+		digits = raw[1 : len(raw)-1]
 	}
 	n, err := strconv.ParseUint(string(digits), 10, 64)
 	switch {

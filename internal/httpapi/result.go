@@ -1,24 +1,12 @@
 package httpapi
 
-import (
-	"encoding/json"
-
-	"example.com/tenure"
-)
+import "encoding/json"
 
 // A Result is the answer to one item of a request: a grant, or an error that is
 // written as a refusal.
 type Result struct {
 	Grant Grant
 	Err   error // one of package tenure's, or nil
-}
-
-// ResultOf returns the result as the API writes it.
-func ResultOf(r tenure.Result) Result {
-	if r.Err != nil {
-		return Result{Err: r.Err}
-	}
-	return Result{Grant: GrantOf(r.Grant)}
 }
 
 // Results answers a request of many items, in their order.
