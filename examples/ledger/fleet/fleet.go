@@ -125,8 +125,8 @@ func (f *Fleet) Status(ctx context.Context) (replica.Status, error) {
 	return replica.Status{}, failures
 }
 
-// AwaitServing blocks until every replica sees all of them alive, and together
-// they serve all tenants.
+// AwaitServing blocks until every replica sees all of them alive, together they
+// serve all tenants, and none waits for another's.
 func (f *Fleet) AwaitServing(ctx context.Context) error {
 	for {
 		err := f.serving(ctx)
@@ -151,6 +151,9 @@ func (f *Fleet) serving(ctx context.Context) error {
 		}
 		if len(status.Alive) < len(f.cfg.Peers) {
 			return fmt.Errorf("%s sees only %v alive", p.ID, status.Alive)
+		}
+		if status.Waiting > 0 {
+			return fmt.Errorf("%s waits for %d tenants", p.ID, status.Waiting)
 		}
 		served += status.Serving
 	}

@@ -37,8 +37,16 @@ type Reading struct {
 	Entries []store.Entry `json:"entries"`
 }
 
+// A Deletion is the answer to DELETE /tenants/{tenant}/entries.
+type Deletion struct {
+	// ForgottenAtEpoch is the epoch up to which the tenant's copies are dead.
+	// The next tenure starts with an empty ledger.
+	ForgottenAtEpoch uint64 `json:"forgotten_at_epoch"`
+}
+
 func (r *Replica) handler() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("DELETE /tenants/{tenant}/entries", r.serveDelete)
 	mux.HandleFunc("POST /tenants/{tenant}/entries", r.serveAppend)
 	mux.HandleFunc("GET /tenants/{tenant}/entries", r.serveEntries)
 	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { jsonAnswer(http.StatusOK, r.Status()).write(w) })
@@ -74,6 +82,15 @@ func (r *Replica) serveEntries(w http.ResponseWriter, req *http.Request) {
 			return err
 		})
 		return reading, err
+	}).write(w)
+}
+
+// serveDelete forgets the tenant's copies. A retry whose first try had succeeded
+// forgets what was appended since as well.
+func (r *Replica) serveDelete(w http.ResponseWriter, req *http.Request) {
+	r.answer(req, nil, func(ctx context.Context, t *tenancy) (any, error) {
+		record, err := t.forget(ctx)
+		return Deletion{ForgottenAtEpoch: record.ForgottenAtEpoch}, err
 	}).write(w)
 }
 

@@ -33,6 +33,7 @@ func (r *Replica) anyoneElse() bool {
 	return false
 }
 
+// owned counts the tenants that are served.
 func (t *table) owned() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,6 +15,7 @@ type Status struct {
 	// that nobody owns.
 	Tenants map[string][]string `json:"tenants"`
 	Serving int                 `json:"serving"` // tenants that this replica answers for
+	Waiting int                 `json:"waiting"` // tenants that it stands in line for
 
 	// What this replica has done since it started.
 	Acknowledged int64 `json:"acknowledged"` // entries
@@ -28,7 +29,7 @@ type Status struct {
 func (r *Replica) Status() Status {
 	s := Status{
 		Replica: r.cfg.ID, Owner: r.holder.Owner(), Ready: r.node.Ready() == nil, Leader: r.node.Status().Leader,
-		Tenants: make(map[string][]string), Serving: r.table.owned(),
+		Tenants: make(map[string][]string), Serving: r.table.owned(), Waiting: r.table.waiting(),
 		Acknowledged: r.counts.acknowledged.Load(), Takeovers: r.counts.takeovers.Load(), Handovers: r.counts.handovers.Load(),
 		Forwarded: r.counts.forwarded.Load(), Refused: r.counts.refused.Load(),
 	}
@@ -43,4 +44,17 @@ func (r *Replica) Status() Status {
 	}
 	slices.Sort(s.Alive)
 	return s
+}
+
+// waiting counts the tenants that are wanted and not owned.
+func (t *table) waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := 0
+	for _, p := range t.pursuits {
+		if !p.owns {
+			n++
+		}
+	}
+	return n
 }

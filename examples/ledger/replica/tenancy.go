@@ -41,6 +41,18 @@ func (t *tenancy) do(ctx context.Context, f func(ctx context.Context, l *store.L
 	return err
 }
 
+// forget declares the tenant's copies dead, which ends the tenure: what would be
+// written after that would be dead, too. The next tenure begins an empty ledger
+// and removes the files of this one.
+func (t *tenancy) forget(ctx context.Context) (tenure.Record, error) {
+	if !t.enter() {
+		return tenure.Record{}, errNotHere
+	}
+	defer t.users.Done()
+	defer t.end()
+	return t.lease.Forget(ctx)
+}
+
 // broken reports whether the ledger takes nothing more under this tenure.
 func broken(err error) bool {
 	if err == nil || definite(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
