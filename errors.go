@@ -23,17 +23,24 @@ var (
 	ErrInvalid = errors.New("invalid")
 )
 
-// A HeldError says that another tenure has the key.
+// A HeldError says that the key can't be had: another tenure has it, or others
+// are first in line for it, or, after a restore from a backup, a tenure that the
+// backup doesn't know may still stand.
 type HeldError struct {
-	Record    Record        // the key and the tenure that has it
-	Remaining time.Duration // until that tenure expires, in the leader's judgement
+	Record Record // the key and the tenure that has it; not Held in the other cases
+	// Remaining is how long until the key can be granted to somebody, in the
+	// leader's judgement, if nobody renews.
+	Remaining time.Duration
 }
 
 // Error names the key, its epoch and owner.
 func (e *HeldError) Error() string {
-	if e.Record.Owner == "" {
-		return fmt.Sprintf("%s: held by an unknown tenure from before a restore, for another %v: try again then",
+	switch {
+	case !e.Record.Held && e.Remaining > 0:
+		return fmt.Sprintf("%s: held for another %v, in which a tenure from before a restore may still stand: wait or try again then",
 			quoteKey(e.Record.Key), e.Remaining.Round(time.Millisecond))
+	case !e.Record.Held:
+		return fmt.Sprintf("%s: held back for those who wait in line for it: wait, too, or try again", quoteKey(e.Record.Key))
 	}
 	return fmt.Sprintf("%s: held by %s at epoch %d, which expires in %v unless it is renewed: wait or try again",
 		quoteKey(e.Record.Key), e.Record.Owner, e.Record.Epoch, e.Remaining.Round(time.Millisecond))

@@ -44,7 +44,7 @@ func newClusterWith(t *testing.T, size int, change func(*node.Config)) *cluster 
 }
 
 // freeAddr returns a loopback address whose port is free.
-func freeAddr(t *testing.T) string {
+func freeAddr(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"sync"
+	"time"
 
 	"example.com/tenure"
 	"example.com/tenure/node/internal/wire"
@@ -71,6 +72,10 @@ func (ls *links) at(addr string) (*link, error) {
 	return l, nil
 }
 
+// linkConfig lets a caller notice within about two seconds that the other end
+// has vanished.
+var linkConfig = wire.Config{PingInterval: 500 * time.Millisecond, PingTimeout: 2 * time.Second}
+
 func (ls *links) dial(ctx context.Context, l *link, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -85,8 +90,25 @@ func (ls *links) dial(ctx context.Context, l *link, addr string) error {
 		_ = nc.Close()
 		return err
 	}
-	l.conn, l.peer = wire.NewConn(nc, wire.Config{}), peer
+	l.conn, l.peer = wire.NewConn(nc, linkConfig), peer
 	return nil
+}
+
+// drop ends the connection to addr and the calls on it, whose outcome is then
+// unknown. The next call dials anew.
+func (ls *links) drop(addr string) {
+	ls.mu.Lock()
+	l, ok := ls.byAddr[addr]
+	ls.mu.Unlock()
+	if !ok {
+		return
+	}
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	if l.conn != nil {
+		_ = l.conn.Close()
+		l.conn = nil
+	}
 }
 
 // close ends all connections and the calls on them. It waits for dials that are
@@ -106,8 +128,12 @@ func (ls *links) close() {
 	}
 }
 
-// unavailableKey returns err as an [*tenure.UnavailableError] about key.
+// unavailableKey returns err as an [*tenure.UnavailableError] about key, unless
+// it is nil or another error of the vocabulary.
 func unavailableKey(key string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if u, ok := asUnavailable(err).(*tenure.UnavailableError); ok {
 		of := *u
 		of.Key = key

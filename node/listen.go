@@ -77,7 +77,8 @@ func (n *Node) openTransport() *port.Transport {
 			}
 			return 0, false
 		},
-		Logger: n.log.Named("transport"),
+		SnapshotOutdated: n.renewSnapshot,
+		Logger:           n.log.Named("transport"),
 	})
 }
 

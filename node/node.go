@@ -52,6 +52,7 @@ type Node struct {
 	background tasks
 	proposals  tasks // that wait for a future of Raft's
 
+	renewing  atomic.Bool   // a snapshot is being taken for a follower
 	wasMember atomic.Bool   // a committed configuration had this node
 	founding  sync.Mutex    // taken by whoever changes the identity
 	waiting   waiting       // what the node waits for before it can serve

@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"example.com/tenure"
+	"example.com/tenure/node/internal/wire"
 )
 
 // An Ownership is what this node knows of a key's tenure, without asking
@@ -52,10 +55,37 @@ func (n *Node) Get(ctx context.Context, key string) (tenure.View, error) {
 	if err := tenure.ValidateKey(key); err != nil {
 		return tenure.View{}, err
 	}
-	if err := n.catchUp(ctx); err != nil {
-		return tenure.View{}, unavailableKey(key, err)
+	return n.get(ctx, key, 1)
+}
+
+// get reads at the leader: it has applied what it committed, while a follower
+// hears of a commit only with the next heartbeat.
+func (n *Node) get(ctx context.Context, key string, hops int) (tenure.View, error) {
+	for attempt := 0; ; attempt++ {
+		view, err := n.tryGet(ctx, key, hops)
+		if err == nil || hops == 0 {
+			return view, unavailableKey(key, err)
+		}
+		if ended := n.router.backOff(ctx, attempt); ended != nil {
+			return tenure.View{}, &tenure.UnavailableError{Key: key, Reason: "no leader confirmed the read: " + err.Error(), Err: ended}
+		}
 	}
-	return n.machine.View(key), nil
+}
+
+func (n *Node) tryGet(ctx context.Context, key string, hops int) (view tenure.View, err error) {
+	err = n.atLeader(ctx, hops, func(*raft.Raft) error {
+		if err := n.catchUp(ctx); err != nil {
+			return err
+		}
+		view = n.machine.View(key)
+		return nil
+	}, func(conn *wire.Conn) error {
+		var answer wire.View
+		err := call(ctx, conn, wire.OpGet, wire.FlagForwarded, &wire.Key{Key: key}, &answer)
+		view = answer.View
+		return err
+	})
+	return view, err
 }
 
 // List returns a page of records in the order of their keys. The first page is

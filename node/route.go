@@ -102,7 +102,7 @@ func (c *routing) try(ctx context.Context) {
 	if attempt.waits != nil {
 		attempt.waits = c.waitsLeft(attempt.waits)
 	}
-	results := way.lease(ctx, attempt)
+	results := leaseInParts(ctx, way, attempt)
 	still := c.open[:0]
 	for n, i := range c.open {
 		if !c.settle(i, results[n]) {

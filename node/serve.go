@@ -22,7 +22,7 @@ func (h handler) Handle(req *wire.Request) {
 		n.serveReadIndex(req)
 	case wire.OpGet:
 		serve(n, req, func(ctx context.Context, ask *wire.Key) (wire.Message, error) {
-			view, err := n.Get(ctx, ask.Key)
+			view, err := n.get(ctx, ask.Key, hops(req))
 			return &wire.View{View: view}, err
 		})
 	case wire.OpState:
