@@ -63,6 +63,8 @@ func TestBadInput(t *testing.T) {
 		{"POST /v1/forget", `{"owner":"r","key":"k","epoch":1,"epok":2}`, 400, `invalid field "epok": must be one of key, owner, epoch`},
 		{"POST /v1/forget", `{"Owner":"r","key":"k","epoch":1}`, 400, `invalid field "Owner": must be one of key, owner, epoch`},
 		{"POST /v1/renew", `{"owner":"r","ttl_ms":1000,"tenures":[{"key":"k","epoch":1},{"key":"l","ttl_ms":5}]}`, 400, `invalid field "tenures[1].ttl_ms": must be one of key, epoch`},
+		{"POST /v1/renew", `{"owner":"r","ttl_ms":1000,"tenures":[{"":1}]}`, 400, `invalid field "tenures[0].\"\"": must be one of key, epoch`},
+		{"POST /v1/forget", `{"` + long + `":1}`, 400, `invalid field "515 bytes, \"\\\"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\"...": must be one of key, owner, epoch`},
 		{"POST /v1/renew", `{"owner":"r","ttl_ms":1000,"tenures":[{"key":"k","epoch":1},{"key":5}]}`, 400, `invalid tenures[1].key 5: must be a string of valid Unicode`},
 		{"POST /v1/renew", `{"owner":"r","ttl_ms":1000,"tenures":{"key":"k"}}`, 400, `invalid tenures {"key":"k"}: must be a JSON array`},
 		{"POST /v1/renew", `{"owner":"r","ttl_ms":1000,"tenures":[[]]}`, 400, `invalid tenures[0] []: must be a JSON object`},

@@ -82,6 +82,10 @@ func TestClientWatch(t *testing.T) {
 		if want := []string{"granted 2 a/1 ü", "granted 3 a/2"}; err != nil || !slices.Equal(seen, want) {
 			t.Errorf("%q, %v", seen, err)
 		}
+		// The server's comments kept it alive for the hour.
+		if dials := n.dialled(); len(dials) != 1 {
+			t.Errorf("dialled %q", dials)
+		}
 		seen, err = collect(t.Context(), c, WatchOptions{Key: "x", After: 1, HasAfter: true}, 1)
 		if want := []string{"missed 3"}; err != nil || !slices.Equal(seen, want) {
 			t.Errorf("%q, %v", seen, err)

@@ -21,105 +21,126 @@ func decodeBody(body []byte, into any) error {
 	if err := json.Unmarshal(body, &whole); err != nil {
 		return &tenure.InvalidError{Field: "body", Value: fmt.Sprintf("%s (%v)", shown(body), err), Bound: "one JSON object and nothing after it"}
 	}
-	return decodeValue("", trimmed(body), reflect.ValueOf(into).Elem())
+	if f := decodeValue(trimmed(body), reflect.ValueOf(into).Elem()); f != nil {
+		return f.err()
+	}
+	return nil
 }
 
 var epochType = reflect.TypeFor[Epoch]()
 
-// decodeValue reads one value of valid JSON. path names it, "" for the body.
-func decodeValue(path string, raw []byte, into reflect.Value) error {
+// decodeValue reads one value of valid JSON.
+func decodeValue(raw []byte, into reflect.Value) *fault {
 	if into.Type() == epochType {
-		return decodeEpoch(path, raw, into)
+		return decodeEpoch(raw, into)
 	}
 	switch into.Kind() {
 	case reflect.Struct:
-		return decodeStruct(path, raw, into)
+		return decodeStruct(raw, into)
 	case reflect.Slice:
-		return decodeSlice(path, raw, into)
+		return decodeSlice(raw, into)
 	case reflect.String:
-		return decodeText(path, raw, into)
+		text, ok := unquote(raw)
+		if !ok {
+			return malformed(raw, "a string of valid Unicode")
+		}
+		into.SetString(text)
 	case reflect.Int64:
-		return decodeInteger(path, raw, into)
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil {
+			return malformed(raw, "a whole number, without fraction or exponent, that fits 64 bits")
+		}
+		into.SetInt(n)
 	case reflect.Bool:
 		if text := string(raw); text != "true" && text != "false" {
-			return malformed(path, raw, "true or false")
+			return malformed(raw, "true or false")
 		}
 		into.SetBool(raw[0] == 't')
-		return nil
+	default:
+		panic("httpapi: a request type with a field of type " + into.Type().String())
 	}
-	panic("httpapi: a request type with a field of type " + into.Type().String())
+	return nil
 }
 
-func decodeStruct(path string, raw []byte, into reflect.Value) error {
+func decodeStruct(raw []byte, into reflect.Value) *fault {
 	if raw[0] != '{' {
-		return malformed(path, raw, "a JSON object")
+		return malformed(raw, "a JSON object")
 	}
-	given := map[string]bool{}
-	return split(raw, func(member []byte) error {
+	given := make([]bool, into.NumField())
+	return split(raw, func(member []byte) *fault {
 		quoted, value := cutMember(member)
-		var name string
-		field := reflect.Value{}
-		if json.Unmarshal(quoted, &name) == nil {
-			field = fieldNamed(into, name)
+		name, ok := unquote(quoted)
+		at := fieldNamed(into.Type(), name)
+		if !ok || at < 0 {
+			if !ok || name == "" || len(name) > 64 {
+				name = shown(quoted)
+			}
+			return &fault{path: name, unknown: true, bound: "one of " + strings.Join(fieldNames(into.Type()), ", ")}
 		}
-		if !field.IsValid() {
-			return &tenure.InvalidError{Field: "field", Value: strconv.Quote(within(path, name)), Bound: "one of " + strings.Join(fieldNames(into.Type()), ", ")}
+		if given[at] {
+			return malformed(value, "given once").under(name)
 		}
-		if given[name] {
-			return malformed(within(path, name), value, "given once")
-		}
-		given[name] = true
-		return decodeValue(within(path, name), value, field)
+		given[at] = true
+		return decodeValue(value, into.Field(at)).under(name)
 	})
 }
 
-func decodeSlice(path string, raw []byte, into reflect.Value) error {
+func decodeSlice(raw []byte, into reflect.Value) *fault {
 	if raw[0] != '[' {
-		return malformed(path, raw, "a JSON array")
+		return malformed(raw, "a JSON array")
 	}
-	items := reflect.MakeSlice(into.Type(), 0, 0)
-	err := split(raw, func(element []byte) error {
-		item := reflect.New(into.Type().Elem()).Elem()
-		err := decodeValue(fmt.Sprintf("%s[%d]", path, items.Len()), element, item)
-		items = reflect.Append(items, item)
-		return err
+	into.Set(reflect.MakeSlice(into.Type(), 0, 0))
+	return split(raw, func(element []byte) *fault {
+		at := into.Len()
+		into.Set(reflect.Append(into, reflect.Zero(into.Type().Elem())))
+		f := decodeValue(element, into.Index(at))
+		if f == nil {
+			return nil
+		}
+		return f.under(fmt.Sprintf("[%d]", at))
 	})
-	into.Set(items)
-	return err
 }
 
-func decodeText(path string, raw []byte, into reflect.Value) error {
-	var text string
-	if raw[0] != '"' || !isUnicode(raw) || json.Unmarshal(raw, &text) != nil {
-		return malformed(path, raw, "a string of valid Unicode")
-	}
-	into.SetString(text)
-	return nil
-}
-
-func decodeInteger(path string, raw []byte, into reflect.Value) error {
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil {
-		return malformed(path, raw, "a whole number, without fraction or exponent, that fits 64 bits")
-	}
-	into.SetInt(n)
-	return nil
-}
-
-func decodeEpoch(path string, raw []byte, into reflect.Value) error {
+func decodeEpoch(raw []byte, into reflect.Value) *fault {
 	var e Epoch
 	if e.UnmarshalJSON(raw) != nil {
-		return malformed(path, raw, fmt.Sprintf("a whole number from 1 to 2^53, or a string of digits up to %q", strconv.Itoa(tenure.MaxEpoch)))
+		return malformed(raw, fmt.Sprintf("a whole number from 1 to 2^53, or a string of digits up to %q", strconv.Itoa(tenure.MaxEpoch)))
 	}
 	into.SetUint(uint64(e))
 	return nil
 }
 
-func malformed(path string, raw []byte, bound string) error {
-	if path == "" {
-		path = "body"
+// A fault is what is wrong with a value, and where, as far as the caller is in
+// the object: the path grows on the way out.
+type fault struct {
+	path         string // "" is the body itself
+	unknown      bool   // there is no such field
+	value, bound string
+}
+
+func malformed(raw []byte, bound string) *fault {
+	return &fault{value: shown(raw), bound: bound}
+}
+
+// under adds a step to the front of the path.
+func (f *fault) under(step string) *fault {
+	if f != nil && f.path != "" && f.path[0] != '[' {
+		step += "."
 	}
-	return &tenure.InvalidError{Field: path, Value: shown(raw), Bound: bound}
+	if f != nil {
+		f.path = step + f.path
+	}
+	return f
+}
+
+func (f *fault) err() error {
+	switch {
+	case f.unknown:
+		return invalid("field", strconv.Quote(f.path), f.bound)
+	case f.path == "":
+		return invalid("body", f.value, f.bound)
+	}
+	return invalid(f.path, f.value, f.bound)
 }
 
 // shown returns a piece of a request as a message has it: short and printable.
@@ -135,23 +156,15 @@ func shown(raw []byte) string {
 	return string(raw)
 }
 
-// within returns the path of a field of the object at path.
-func within(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-// fieldNamed returns the struct's field that JSON calls by that name, or the
-// zero value.
-func fieldNamed(v reflect.Value, name string) reflect.Value {
-	for i := range v.NumField() {
-		if nameOf(v.Type().Field(i)) == name {
-			return v.Field(i)
+// fieldNamed returns the place of the struct's field that JSON calls by that
+// name, or -1.
+func fieldNamed(t reflect.Type, name string) int {
+	for i := range t.NumField() {
+		if nameOf(t.Field(i)) == name {
+			return i
 		}
 	}
-	return reflect.Value{}
+	return -1
 }
 
 func fieldNames(t reflect.Type) []string {

@@ -99,7 +99,7 @@ func FuzzDecodeBody(f *testing.F) {
 		strict, lax := requests[n](), requests[n]()
 		if err := decodeBody(body, strict); err != nil {
 			var invalid *tenure.InvalidError
-			if !errors.As(err, &invalid) || invalid.Field == "" || invalid.Value == "" || invalid.Bound == "" || len(err.Error()) > 1000+len(body) {
+			if !errors.As(err, &invalid) || invalid.Field == "" || invalid.Value == "" || invalid.Bound == "" || len(err.Error()) > 1000 {
 				t.Fatalf("%#v", err)
 			}
 			return

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -16,7 +17,7 @@ func trimmed(raw []byte) []byte { return bytes.Trim(raw, space) }
 
 // split calls f with each element of an array, or each member of an object,
 // until f fails.
-func split(raw []byte, f func(part []byte) error) error {
+func split(raw []byte, f func(part []byte) *fault) *fault {
 	inner := trimmed(raw[1 : len(raw)-1])
 	if len(inner) == 0 {
 		return nil
@@ -34,8 +35,8 @@ func split(raw []byte, f func(part []byte) error) error {
 		case c == '}' || c == ']':
 			depth--
 		case c == ',' && depth == 0:
-			if err := f(trimmed(inner[start:i])); err != nil {
-				return err
+			if fault := f(trimmed(inner[start:i])); fault != nil {
+				return fault
 			}
 			start = i + 1
 		}
@@ -55,6 +56,20 @@ func cutMember(member []byte) (name, value []byte) {
 	end++
 	value = trimmed(member[end:])
 	return member[:end], trimmed(value[1:]) // without the colon
+}
+
+// unquote returns what a string of JSON stands for; false if the value is no
+// string, or not one of Unicode.
+func unquote(raw []byte) (string, bool) {
+	if raw[0] != '"' || !isUnicode(raw) {
+		return "", false
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), true
+	}
+	var text string
+	err := json.Unmarshal(raw, &text)
+	return text, err == nil
 }
 
 // isUnicode reports whether a string of JSON stands for valid Unicode: bytes in
