@@ -39,14 +39,15 @@ func Check(ctx context.Context, cfg Config, l *Load) (Report, error) {
 }
 
 // checkLedger returns what is wrong with one ledger, given what was acknowledged
-// and the highest number that each writer has sent.
+// and the highest number that each writer has sent. Somebody else may have
+// appended entries of their own.
 func checkLedger(acks []Ack, sent map[string]int, entries []store.Entry) []string {
 	violations := missing(acks, entries)
 	ids := make(map[string]bool, len(entries))
 	last := make(map[string]int)
 	var epoch uint64
 	for i, e := range entries {
-		writer, n, ok := parseID(e.ID)
+		writer, n := parseID(e.ID)
 		switch {
 		case e.Seq != uint64(i+1):
 			violations = append(violations, fmt.Sprintf("%+v is at place %d", e, i+1))
@@ -54,9 +55,9 @@ func checkLedger(acks []Ack, sent map[string]int, entries []store.Entry) []strin
 			violations = append(violations, fmt.Sprintf("%+v is there twice", e))
 		case e.Epoch < epoch:
 			violations = append(violations, fmt.Sprintf("%+v follows an entry of epoch %d", e, epoch))
-		case !ok || n > sent[writer]:
+		case sent[writer] > 0 && n > sent[writer]:
 			violations = append(violations, fmt.Sprintf("%+v was never sent", e))
-		case n <= last[writer]:
+		case sent[writer] > 0 && n <= last[writer]:
 			violations = append(violations, fmt.Sprintf("%+v comes after entry %d of its writer", e, last[writer]))
 		}
 		ids[e.ID], last[writer], epoch = true, n, e.Epoch
@@ -90,8 +91,12 @@ func tenures(entries []store.Entry) int {
 	return count
 }
 
-func parseID(id string) (writer string, n int, ok bool) {
-	writer, number, ok := strings.Cut(id, "-")
+// parseID returns the writer and the number in an id that entryID made.
+func parseID(id string) (writer string, n int) {
+	writer, number, _ := strings.Cut(id, "-")
 	n, err := strconv.Atoi(number)
-	return writer, n, ok && err == nil
+	if err != nil {
+		return "", 0
+	}
+	return writer, n
 }

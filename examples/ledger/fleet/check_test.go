@@ -34,7 +34,7 @@ func TestCheckLedger(t *testing.T) {
 		{"out of order", nil, []store.Entry{entry(1, 2, "w1-2"), entry(2, 2, "w1-1")}, "comes after entry 2 of its writer"},
 		{"a dead epoch", nil, []store.Entry{entry(1, 5, "w1-1"), entry(2, 2, "w1-2")}, "follows an entry of epoch 5"},
 		{"never sent", nil, []store.Entry{entry(1, 2, "w2-2")}, "never sent"},
-		{"a stranger", nil, []store.Entry{entry(1, 2, "x")}, "never sent"},
+		{"somebody else's", nil, []store.Entry{entry(1, 2, "order-17"), entry(2, 2, "order-3"), entry(3, 2, "x")}, ""},
 		{"a gap", nil, []store.Entry{entry(2, 2, "w1-1")}, "at place 1"},
 	} {
 		violations := checkLedger(c.acks, sent, c.entries)
