@@ -32,7 +32,7 @@ func (s *State) acquire(c *item, r *Result) {
 
 // proves reports whether the evidence names exactly what stands in a held slot.
 func (s *State) proves(slot uint32, e Evidence) bool {
-	return s.row(slot).epoch == e.Epoch && s.hot(slot).grant == e.GrantIndex
+	return s.row(slot).epoch == e.Epoch && s.grant(slot).index == e.GrantIndex
 }
 
 // succeed gives a key with a record, free or taken over, to another tenure.
@@ -69,8 +69,8 @@ func (s *State) start(c *item, r *Result) {
 }
 
 // granted returns the first grant of a tenure.
-func (s *State) granted(c *item) hotRow {
-	return hotRow{grant: s.index, ttl: milliseconds(c.ttl)}
+func (s *State) granted(c *item) grant {
+	return grant{index: s.index, ttl: milliseconds(c.ttl)}
 }
 
 // admit reports the tenure that has begun.
@@ -101,8 +101,8 @@ func (s *State) refuse(slot uint32, code Code, r *Result) {
 
 // report fills in what stands in a slot that is in use.
 func (s *State) report(slot uint32, r *Result) {
-	t := s.row(slot)
-	r.GrantIndex, r.TTL = s.hot(slot).grant, s.hot(slot).duration()
+	t, g := s.row(slot), s.grant(slot)
+	r.GrantIndex, r.TTL = g.index, g.duration()
 	r.Record = Record{
 		Key:              string(s.key(slot)),
 		Owner:            s.owners.name(t.owner),

@@ -36,12 +36,12 @@ func auditRecords(t failer, s *State) {
 		if s.held(slot) {
 			held++
 		}
-		sum += s.coldTerm(slot) + hotTerm(slot, *s.hot(slot))
+		sum += s.coldTerm(slot) + grantTerm(slot, s.grant(slot))
 		if found, ok := s.find(s.key(slot)); !ok || found != slot {
 			t.Fatalf("key %q of slot %d is found at %d, %v", s.key(slot), slot, found, ok)
 		}
-		if r := s.row(slot); r.forgotten > r.epoch || r.serial > s.serials || s.hot(slot).grant > s.index {
-			t.Fatalf("record %+v with grant index %d contradicts %+v", r, s.hot(slot).grant, s.globals)
+		if r := s.row(slot); r.forgotten > r.epoch || r.serial > s.serials || s.grant(slot).index > s.index {
+			t.Fatalf("record %+v with grant index %d contradicts %+v", r, s.grant(slot).index, s.globals)
 		}
 	}
 	if count != s.records || held != s.holding || sum != s.sum {

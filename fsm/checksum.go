@@ -30,13 +30,13 @@ func (s *State) coldTerm(slot uint32) uint64 {
 	return h
 }
 
-// hotTerm returns what a tenure that stands in a slot adds to the sum; nothing
+// grantTerm returns what a tenure that stands in a slot adds to the sum; nothing
 // if none does.
-func hotTerm(slot uint32, h hotRow) uint64 {
-	if h.grant == 0 {
+func grantTerm(slot uint32, g grant) uint64 {
+	if g.index == 0 {
 		return 0
 	}
-	return mix(mix(h.grant+0x9e3779b97f4a7c15) + (uint64(slot)<<32 | uint64(h.ttl)))
+	return mix(mix(g.index+0x9e3779b97f4a7c15) + (uint64(slot)<<32 | uint64(g.ttl)))
 }
 
 func bit(b bool) uint64 {

@@ -32,10 +32,10 @@
 // # How a state is laid out
 //
 // Records are in slots, 256 to a [page]; a key finds its slot by an [index]
-// without pointers, a [Number] has it. What a renewal changes is apart from the
-// rest, in 16 bytes of its own, and both parts of a page are copied on write:
-// [State.Snapshot] copies only where the pages are, and the first renewals after
-// it 4 KB a page. A record takes about 130 bytes of heap with a key of 24
+// without pointers, a [Number] has it. What a renewal changes, the grant index,
+// is apart from the rest, and both parts of a page are copied on write:
+// [State.Snapshot] copies only where the pages are, and the first renewal after
+// it 2 KB of its page. A record takes about 120 bytes of heap with a key of 24
 // bytes, and a page has three pointers. All of this is local to a node; what is
 // replicated are the records with their slots, and the globals.
 package fsm

@@ -41,7 +41,7 @@ func (s *State) Ended(base uint64, clusterID string, window time.Duration, optio
 	for slot := range s.Slots() {
 		if _, t := s.at(slot); t != nil {
 			n.slots.takeAt(slot)
-			n.create(slot, texts{s.key(slot), []byte(s.owners.name(t.owner)), s.id(slot)}, t.epochs, hotRow{})
+			n.create(slot, texts{s.key(slot), []byte(s.owners.name(t.owner)), s.id(slot)}, t.epochs, grant{})
 		}
 	}
 	return n, n.fault

@@ -28,9 +28,7 @@ type item struct {
 // once it has read a few. The zero items is ready; check comes first.
 type items struct {
 	item item // the present one
-	err  error
 
-	body   []byte // of the entry
 	owners [][]byte
 	used   []bool // the owners that a run has named
 	rest   reading

@@ -88,10 +88,10 @@ func (s *State) describe(slot uint32, key string) Lookup {
 		Record: Record{Key: key, Owner: s.owners.name(t.owner), Epoch: t.epoch, ForgottenAtEpoch: t.forgotten},
 		Known:  true,
 	}
-	if h := s.hot(slot); h.grant != 0 {
+	if g := s.grant(slot); g.index != 0 {
 		l.Record.Held = true
 		l.Number = s.number(slot)
-		l.GrantIndex, l.TTL = h.grant, h.duration()
+		l.GrantIndex, l.TTL = g.index, g.duration()
 	}
 	return l
 }

@@ -14,9 +14,11 @@ const pageSize = 256
 // what a snapshot holds never changes again, and nobody needs to know for how
 // long it is held.
 type page struct {
-	hot *[pageSize]hotRow
+	// The hot part is what a renewal changes: the grant index of the tenure that
+	// stands, 0 if none does.
+	hot *[pageSize]uint64
 
-	// The cold part.
+	// The cold part is what changes from tenure to tenure.
 	rows *[pageSize]row
 	text []byte // request ids, and keys that are too long for their row
 	dead int    // bytes of text that no row uses
@@ -24,21 +26,14 @@ type page struct {
 	hotSince, coldSince uint64 // the generations that made the parts
 }
 
-// A hotRow is what a renewal changes. Both are 0 if no tenure stands.
-type hotRow struct {
-	grant uint64 // grant index
-	ttl   uint32 // milliseconds
-}
-
-func (h *hotRow) duration() time.Duration { return time.Duration(h.ttl) * time.Millisecond }
-
-// A row is the rest of a record: what changes from tenure to tenure. It names
-// the last tenure also when that is over. A row without a key is free. With its
-// key a row fills one cache line, so that a look-up costs few of them.
+// A row is a record without its grant index. It names the last tenure also when
+// that is over. A row without a key is free. With its key a row fills one cache
+// line, so that a look-up costs few of them.
 type row struct {
 	epochs
 	owner  uint32 // in owners
 	at     uint32 // where in the text the row's part starts: a long key, then the request id
+	ttl    uint32 // milliseconds; counts only while the tenure stands
 	keyLen uint16
 	idLen  uint8
 	short  [shortKey]byte // the key, if it has room
@@ -51,8 +46,16 @@ type epochs struct {
 	serial    uint64 // of the tenure's Number
 }
 
+// A grant is the newest one of a tenure that stands; zero if none does.
+type grant struct {
+	index uint64
+	ttl   uint32 // milliseconds
+}
+
+func (g grant) duration() time.Duration { return time.Duration(g.ttl) * time.Millisecond }
+
 // shortKey is the length up to which keys are in their rows.
-const shortKey = 29
+const shortKey = 25
 
 // writableHot makes the hot part one that a state of the generation may write
 // to.

@@ -12,17 +12,23 @@ func (t *table) at(slot uint32) (*page, *row) {
 // row returns the row of a slot that is in use.
 func (t *table) row(slot uint32) *row { return &t.pages[slot/pageSize].rows[slot%pageSize] }
 
-// hot returns the grant of a slot that is in use.
-func (t *table) hot(slot uint32) *hotRow { return &t.pages[slot/pageSize].hot[slot%pageSize] }
+// held reports whether the tenure of a slot that is in use stands.
+func (t *table) held(slot uint32) bool { return t.pages[slot/pageSize].hot[slot%pageSize] != 0 }
+
+// grant returns the grant of a slot that is in use.
+func (t *table) grant(slot uint32) grant {
+	p := &t.pages[slot/pageSize]
+	if index := p.hot[slot%pageSize]; index != 0 {
+		return grant{index: index, ttl: p.rows[slot%pageSize].ttl}
+	}
+	return grant{}
+}
 
 // key returns the key of a slot that is in use.
 func (t *table) key(slot uint32) []byte { return t.pages[slot/pageSize].key(slot % pageSize) }
 
 // id returns the request id of a slot that is in use.
 func (t *table) id(slot uint32) []byte { return t.pages[slot/pageSize].id(slot % pageSize) }
-
-// held reports whether the tenure of a slot that is in use stands.
-func (t *table) held(slot uint32) bool { return t.hot(slot).grant != 0 }
 
 // madeBy reports whether the owner's request made the present or last tenure
 // of a slot that is in use.
@@ -47,29 +53,29 @@ func (s *State) find(key []byte) (uint32, bool) {
 }
 
 // create puts a record into a slot that was just taken.
-func (s *State) create(slot uint32, t texts, e epochs, h hotRow) {
+func (s *State) create(slot uint32, t texts, e epochs, g grant) {
 	for len(s.pages) < s.slots.pages() {
 		s.pages = append(s.pages, page{})
 	}
 	if p := &s.pages[slot/pageSize]; p.rows == nil {
 		*p = page{
-			hot: new([pageSize]hotRow), hotSince: s.generation,
+			hot: new([pageSize]uint64), hotSince: s.generation,
 			rows: new([pageSize]row), coldSince: s.generation,
 		}
 	}
 	s.keys.insert(hash(s.seed, t.key), slot)
 	s.records++
 	s.fill(slot, t, e)
-	s.setHot(slot, h)
+	s.setGrant(slot, g)
 }
 
 // replace puts another tenure of its key into a slot that is in use.
-func (s *State) replace(slot uint32, t texts, e epochs, h hotRow) {
+func (s *State) replace(slot uint32, t texts, e epochs, g grant) {
 	old := s.row(slot).owner
 	s.sum -= s.coldTerm(slot)
 	s.fill(slot, t, e)
 	s.leave(old)
-	s.setHot(slot, h)
+	s.setGrant(slot, g)
 }
 
 // fill writes the row of a slot whose old row, if any, counts no more.
@@ -98,13 +104,19 @@ func (s *State) setForgotten(slot uint32, epoch uint64) {
 	s.sum += s.coldTerm(slot)
 }
 
-// setHot sets the grant of a slot that is in use.
-func (s *State) setHot(slot uint32, to hotRow) {
-	s.pages[slot/pageSize].writableHot(s.generation)
-	h := s.hot(slot)
-	s.holding += int(bit(to.grant != 0)) - int(bit(h.grant != 0))
-	s.sum += hotTerm(slot, to) - hotTerm(slot, *h)
-	*h = to
+// setGrant sets the grant of a slot that is in use. Few renewals change the TTL,
+// so few write to the cold part.
+func (s *State) setGrant(slot uint32, to grant) {
+	old := s.grant(slot)
+	s.holding += int(bit(to != grant{})) - int(bit(old != grant{}))
+	s.sum += grantTerm(slot, to) - grantTerm(slot, old)
+	p := &s.pages[slot/pageSize]
+	p.writableHot(s.generation)
+	p.hot[slot%pageSize] = to.index
+	if to.index != 0 && p.rows[slot%pageSize].ttl != to.ttl {
+		p.writableCold(s.generation)
+		p.rows[slot%pageSize].ttl = to.ttl
+	}
 }
 
 // drop removes the record of a slot that is in use and free, and frees the

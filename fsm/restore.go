@@ -15,8 +15,8 @@ import (
 // It checks all it reads, last of all the checksums of the file and of the
 // state. An error says what is wrong with which record, and is one of
 // [ErrChecksum], [ErrUnknown] and [ErrMalformed], or comes from r. What a bad
-// snapshot makes it allocate is bounded: 20 MB, and
-// a page of 14 KB for each record that there is.
+// snapshot makes it allocate is bounded by 20 MB, and a page of 20 KB for each
+// record that there is.
 func Restore(r io.Reader, options ...Option) (*State, error) {
 	in := &restoring{source: newSource(r), state: New(options...)}
 	if err := in.readAll(); err != nil {
@@ -91,7 +91,7 @@ func (in *restoring) readGlobals() error {
 func (in *restoring) readRecord(slot uint32) error {
 	var t texts
 	var e epochs
-	var h hotRow
+	var g grant
 	t.key = in.text(in.key[:])
 	e.epoch = in.uvarint()
 	e.forgotten = e.epoch - in.uvarint()
@@ -99,15 +99,15 @@ func (in *restoring) readRecord(slot uint32) error {
 	t.id = in.text(in.id[:])
 	e.serial = in.uvarint()
 	if ago := in.uvarint(); ago != 0 {
-		h.grant = in.state.index - (ago - 1)
-		h.ttl = milliseconds(in.duration(in.uvarint(), in.state.largest))
+		g.index = in.state.index - (ago - 1)
+		g.ttl = milliseconds(in.duration(in.uvarint(), in.state.largest))
 	}
 	if in.err == nil {
-		in.checkRecord(t, e, h)
+		in.checkRecord(t, e, g)
 	}
 	if in.err == nil {
 		in.state.slots.takeAt(slot)
-		in.state.create(slot, t, e, h)
+		in.state.create(slot, t, e, g)
 	}
 	return in.err
 }
@@ -129,7 +129,7 @@ func (in *restoring) readOwner() []byte {
 	return owner
 }
 
-func (in *restoring) checkRecord(t texts, e epochs, h hotRow) {
+func (in *restoring) checkRecord(t texts, e epochs, g grant) {
 	s := in.state
 	err := validateTexts(t)
 	if err == nil {
@@ -147,11 +147,11 @@ func (in *restoring) checkRecord(t texts, e epochs, h hotRow) {
 		in.fail("forgotten epoch %d of epoch %d", e.forgotten, e.epoch)
 	case e.serial == 0 || e.serial > s.serials:
 		in.fail("tenure %d of %d", e.serial, s.serials)
-	case h.grant > s.index || (h.grant == 0) != (h.ttl == 0):
-		in.fail("grant index %d with ttl %v, after entry %d", h.grant, h.duration(), s.index)
-	case h.ttl != 0 && h.duration() < tenure.MinTTL:
-		in.fail("ttl %v: at least %v is allowed", h.duration(), tenure.MinTTL)
-	case h.grant != 0 && s.marked:
+	case g.index > s.index || (g.index == 0) != (g.ttl == 0):
+		in.fail("grant index %d with ttl %v, after entry %d", g.index, g.duration(), s.index)
+	case g.ttl != 0 && g.duration() < tenure.MinTTL:
+		in.fail("ttl %v: at least %v is allowed", g.duration(), tenure.MinTTL)
+	case g.index != 0 && s.marked:
 		in.fail("a tenure that stands beside the restore marker")
 	}
 }

@@ -39,7 +39,8 @@ type Snapshot struct {
 	released bool
 }
 
-// Snapshot returns what the state is now. It copies no records, only where
+// Snapshot returns what the state is now. It is of use only as long as Apply
+// works: a state with a violated invariant must not outlive the node. It copies no records, only where
 // their pages are: 4,000 pages at a million records. Afterwards the first
 // change of each page copies it, once.
 func (s *State) Snapshot() *Snapshot {

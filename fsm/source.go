@@ -54,7 +54,7 @@ func (s *source) atEnd() bool {
 	return s.err == nil && s.at == len(s.buffer) && !s.fill() && s.err == nil
 }
 
-// ReadByte reads one byte.
+// byte reads one byte.
 func (s *source) byte() byte {
 	if s.at == len(s.buffer) && !s.fill() || s.err != nil {
 		s.fail("it ends too early")
@@ -65,8 +65,7 @@ func (s *source) byte() byte {
 	return b
 }
 
-// bytes reads n bytes, of which the caller knows that they are few, into a
-// buffer that has their place.
+// bytes fills a buffer and returns it.
 func (s *source) bytes(into []byte) []byte {
 	for rest := into; len(rest) > 0; {
 		if s.at == len(s.buffer) && !s.fill() || s.err != nil {

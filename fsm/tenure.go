@@ -16,12 +16,12 @@ func (s *State) renew(c *item, r *Result) {
 // extend gives the tenure that stands in a slot a new grant. Its TTL never
 // shrinks: the holder may still rely on the longer one.
 func (s *State) extend(slot uint32, ttl time.Duration, r *Result) {
-	h := hotRow{grant: s.index, ttl: max(s.hot(slot).ttl, milliseconds(ttl))}
-	s.setHot(slot, h)
+	g := grant{index: s.index, ttl: max(s.grant(slot).ttl, milliseconds(ttl))}
+	s.setGrant(slot, g)
 	t := s.row(slot)
 	r.Code, r.Number = Renewed, Number{Slot: slot, Serial: t.serial}
 	r.Record.Epoch, r.Record.ForgottenAtEpoch, r.Record.Held = t.epoch, t.forgotten, true
-	r.TTL, r.GrantIndex = h.duration(), h.grant
+	r.TTL, r.GrantIndex = g.duration(), g.index
 }
 
 // release applies a release, and drops a record that has nothing to keep.
@@ -30,7 +30,7 @@ func (s *State) release(c *item, r *Result) {
 	if !ok {
 		return
 	}
-	s.setHot(slot, hotRow{})
+	s.setGrant(slot, grant{})
 	r.Code, r.Number = Released, s.number(slot)
 	s.report(slot, r)
 	if !s.frozen {

@@ -95,11 +95,11 @@ func (sn *Snapshot) appendRecord(t *writing, slot uint32) {
 	}
 	out = appendText(out, sn.id(slot))
 	out = binary.AppendUvarint(out, r.serial)
-	if h := sn.hot(slot); h.grant == 0 {
+	if g := sn.grant(slot); g.index == 0 {
 		out = append(out, 0)
 	} else {
-		out = binary.AppendUvarint(out, sn.index-h.grant+1)
-		out = binary.AppendUvarint(out, uint64(h.ttl))
+		out = binary.AppendUvarint(out, sn.index-g.index+1)
+		out = binary.AppendUvarint(out, uint64(g.ttl))
 	}
 	t.buffer = out
 }
