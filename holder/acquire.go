@@ -3,10 +3,7 @@ package holder
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"example.com/tenure"
 )
@@ -22,7 +19,8 @@ import (
 // in the background and until Close, that no tenure stays behind.
 //
 // A key that the holder has already, or is acquiring, is refused as held
-// without asking the store.
+// without asking the store. One that it has still to hand back, from an acquire
+// of unknown outcome, waits for that first.
 func (h *Holder) Acquire(ctx context.Context, key string) (*Lease, error) {
 	r := h.acquire(ctx, []string{key}, false)[0]
 	return r.Lease, r.Err
@@ -131,89 +129,4 @@ func unsettled(bids []*bid) []*bid {
 		}
 	}
 	return open
-}
-
-// askAll makes the nth attempt at all bids, in batches.
-func (h *Holder) askAll(ctx context.Context, bids []*bid, n int) {
-	if len(bids) <= most {
-		h.ask(ctx, bids, n)
-		return
-	}
-	var batches sync.WaitGroup
-	for len(bids) > 0 {
-		batch := bids[:min(most, len(bids))]
-		bids = bids[len(batch):]
-		batches.Go(func() { h.ask(ctx, batch, n) })
-	}
-	batches.Wait()
-}
-
-// ask makes one attempt at a batch. Its fence counts from before it is sent:
-// an answer always is to an entry of this very call.
-func (h *Holder) ask(ctx context.Context, bids []*bid, n int) {
-	if len(bids) == 0 {
-		return
-	}
-	var longest time.Duration
-	req := tenure.AcquireRequest{Owner: h.owner, Asks: make([]tenure.Ask, len(bids))}
-	for i, b := range bids {
-		req.Asks[i] = tenure.Ask{Key: b.key, RequestID: b.id, TTL: h.cadence.ttl}
-		if b.wait {
-			req.Asks[i].Wait = waitFor(ctx)
-			longest = max(longest, req.Asks[i].Wait)
-		}
-	}
-	call, cancel := h.attempt(ctx, longest+h.cadence.callTimeout(n))
-	defer cancel()
-	sentAt := h.clock.Now()
-	results := h.store.Acquire(call, req)
-	for i, b := range bids {
-		h.answer(ctx, b, resultAt(results, i), sentAt)
-	}
-}
-
-// parting is the most by which a wait ends before its context's deadline.
-const parting = 100 * time.Millisecond
-
-// waitFor returns how long to stand in line: not quite until ctx's deadline,
-// so that the store can still answer that the key was held all the time.
-func waitFor(ctx context.Context) time.Duration {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return tenure.MaxWait
-	}
-	left := time.Until(deadline)
-	wait := left - min(left/10, parting)
-	return max(0, min(wait, tenure.MaxWait).Truncate(time.Millisecond))
-}
-
-// waitedOut reports whether so little is left of ctx that a wait which ended
-// was the last.
-func waitedOut(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ok && time.Until(deadline) <= parting
-}
-
-// answer takes in the answer to one ask that was sent at sentAt.
-func (h *Holder) answer(ctx context.Context, b *bid, result tenure.Result, sentAt time.Duration) {
-	switch err := result.Err; {
-	case err == nil:
-		h.take(ctx, b, result.Grant, sentAt)
-	case errors.Is(err, tenure.ErrLost):
-		b.trail = trail{} // this id has no tenure and will have none
-		if b.wait {
-			b.id = newRequestID()
-			return
-		}
-		h.fail(b, err)
-	case errors.Is(err, tenure.ErrHeld) && b.wait:
-		b.held = err
-		if waitedOut(ctx) {
-			h.fail(b, fmt.Errorf("%w; waited until the context's deadline: %w", err, context.DeadlineExceeded))
-		}
-	case answered(err):
-		h.fail(b, err)
-	default:
-		b.trail.add(err)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -241,6 +242,28 @@ func TestUnknownOutcomeIsHandedBack(t *testing.T) {
 		time.AfterFunc(time.Second, func() { b.store.put(nil) })
 		if lease := b.acquire(key); lease.Epoch() != 2 {
 			t.Errorf("epoch %d", lease.Epoch())
+		}
+	})
+}
+
+// Goal: an error that the store should not have returned leaves the outcome
+// unknown.
+func TestForeignErrorIsHandedBack(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *bubble) {
+		b.store.put(func(ctx context.Context, r request, send func() []tenure.Result) []tenure.Result {
+			if results := send(); r.op != acquire {
+				return results
+			}
+			return unanswered(len(r.keys), io.ErrUnexpectedEOF)
+		})
+		_, err := b.Acquire(b.within(time.Second), key)
+		var u *tenure.UnavailableError
+		if !errors.As(err, &u) || !u.MaybeApplied {
+			t.Errorf("got %v", err)
+		}
+		time.Sleep(time.Second)
+		if b.store.Get(key).Record.Held {
+			t.Error("the tenure stayed behind")
 		}
 	})
 }

@@ -7,10 +7,10 @@ import "example.com/tenure"
 //
 // On Linux it is CLOCK_BOOTTIME, which goes on counting while the host is
 // suspended, so that a holder wakes up fenced. A reading is one system call.
-// On every other system it is [tenure.MonotonicClock], and what a suspension
-// does there is the system's affair: on macOS that clock stands still, on
-// Windows it goes on, on the others it depends on the version. Where it stands
-// still, a host that may be suspended relies on the durable layer alone.
+// On every other system it is [tenure.MonotonicClock]. On macOS that one
+// stands still while the host is suspended; on the others it depends on the
+// system and its version, so assume that it does. There a host that may be
+// suspended relies on the durable layer alone.
 //
 // [tenure.MonotonicClock] can be configured on Linux as well. It is read
 // without a system call, several times faster, and notices no suspension.

@@ -65,6 +65,27 @@ func TestGateClosesAfterSuspension(t *testing.T) {
 	})
 }
 
+// Goal: a gate that closed and was opened again before any timer noticed has
+// ended its context: work that saw nothing of it may have been interrupted.
+func TestContextEndsAlthoughResumedAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *bubble) {
+		lease := b.acquire(key)
+		ctx := lease.Context()
+		b.store.put(later(100 * time.Millisecond))
+		for len(b.store.sent(renew)) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		b.clock.suspend(lease.Remaining()) // past the old fence, within the new
+		time.Sleep(101 * time.Millisecond)
+		if err := lease.AssertHeld(); err != nil {
+			t.Errorf("not resumed: %v", err)
+		}
+		if reasonOf(context.Cause(ctx)) != tenure.LeaseExpiredLocally {
+			t.Errorf("the context's cause is %v", context.Cause(ctx))
+		}
+	})
+}
+
 // Goal: a suspension inside Do is noticed by its second gate.
 func TestDoNoticesSuspension(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {

@@ -6,9 +6,8 @@ const (
 	// mostCalls is how many renewals, each of a batch, are on their way at
 	// once. What is due beyond that waits and makes the next batches larger.
 	mostCalls = 16
-	// lookout is how often the keeper looks at the clock while somebody has a
-	// lease's context: after a suspension the clock has jumped and the timers
-	// haven't.
+	// lookout is how often the keeper looks at the clock while there are
+	// leases: after a suspension the clock has jumped and the timers haven't.
 	lookout = 500 * time.Millisecond
 	// nap is the shortest time to wait: the timers of a clock may be a little
 	// early by its own reading.
@@ -63,7 +62,10 @@ func (h *Holder) untilNext(now time.Duration) time.Duration {
 		wait = min(wait, m.at-now)
 	}
 	if m := h.deadlines.first(); m != nil {
-		wait = min(wait, m.at-now, lookout)
+		wait = min(wait, m.at-now)
+	}
+	if len(h.leases) > 0 {
+		wait = min(wait, lookout)
 	}
 	if at, ok := h.returns.next(); ok {
 		wait = min(wait, at-now)

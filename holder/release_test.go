@@ -306,6 +306,40 @@ func TestForgetLost(t *testing.T) {
 	})
 }
 
+// Goal: a lease is not let go while a forget of it is tried, however long it
+// takes and whatever other forgets became of.
+func TestForgetsTakeLong(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *bubble) {
+		lease := b.acquire(key)
+		b.store.put(failing(forget, &tenure.UnavailableError{Reason: "no leader"}))
+		done := make(chan error)
+		for _, patience := range []time.Duration{time.Second, 5 * ttl, 2 * time.Second} {
+			go func() {
+				_, err := lease.Forget(b.within(patience))
+				done <- err
+			}()
+			time.Sleep(500 * time.Millisecond)
+		}
+		for range 3 {
+			if err := <-done; !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+		}
+		if lease.Err() != nil {
+			t.Errorf("let go: %v", lease.Err())
+		}
+	})
+	inBubble(t, func(t *testing.T, b *bubble) {
+		lease := b.acquire(key)
+		b.store.put(failing(forget, &tenure.UnavailableError{Reason: "no leader"}))
+		for _, patience := range []time.Duration{time.Second, 3 * ttl} { // one after the other
+			if _, err := lease.Forget(b.within(patience)); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+		}
+	})
+}
+
 // Goal: a forget that is tried in vain ends when the lease is released.
 func TestForgetEndsWithTheLease(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {

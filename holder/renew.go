@@ -62,12 +62,14 @@ func (h *Holder) settle(batch []*Lease, results []tenure.Result, sentAt time.Dur
 	h.mu.Lock()
 	defer h.unlock()
 	now := h.clock.Now()
-	var failed int
+	var failed, resumed int
 	var lastErr error
 	again := make(map[int]time.Duration) // by number of failures: what fails together is retried together
 	for i, l := range batch {
 		result := resultAt(results, i)
-		h.settleOne(l, result, sentAt, now)
+		if h.settleOne(l, result, sentAt, now) {
+			resumed++
+		}
 		if l.phase >= ending {
 			continue
 		}
@@ -84,22 +86,26 @@ func (h *Holder) settle(batch []*Lease, results []tenure.Result, sentAt time.Dur
 	h.calls--
 	h.nudge()
 	h.logTrouble(failed, lastErr)
+	if resumed > 0 {
+		h.note(hclog.Info, "resumed leases", "leases", resumed)
+	}
 }
 
-// settleOne takes in the answer to one renewal.
-func (h *Holder) settleOne(l *Lease, result tenure.Result, sentAt, now time.Duration) {
+// settleOne takes in the answer to one renewal, and reports whether it resumed
+// the lease.
+func (h *Holder) settleOne(l *Lease, result tenure.Result, sentAt, now time.Duration) (resumed bool) {
 	l.sending = false
 	if l.quiet != nil {
 		close(l.quiet)
 		l.quiet = nil
 	}
 	if l.phase >= ending {
-		return // an answer that comes after the release was called opens nothing
+		return false // an answer that comes after the release was called opens nothing
 	}
 	switch {
 	case errors.Is(result.Err, tenure.ErrLost):
 		h.lose(l, result.Err)
-		return
+		return false
 	case result.Err != nil:
 		l.failures++
 		if sentAt >= l.fence {
@@ -107,35 +113,35 @@ func (h *Holder) settleOne(l *Lease, result tenure.Result, sentAt, now time.Dura
 		}
 	case !l.named(result.Grant.Record):
 		h.lose(l, l.misnamed(result.Grant.Record))
-		return
+		return false
 	default:
 		l.failures, l.late = 0, 0
-		h.extend(l, result.Grant.TTL, sentAt, now)
+		resumed = h.extend(l, result.Grant.TTL, sentAt, now)
 	}
 	h.review(l, now)
+	return resumed
 }
 
 // extend moves the fence to where a renewal that was sent at sentAt allows it
 // to be. If it had passed, that resumes the lease: the epoch is the same, so
 // nobody else had the key.
-func (h *Holder) extend(l *Lease, granted, sentAt, now time.Duration) {
-	resumed := now >= l.fence
+func (h *Holder) extend(l *Lease, granted, sentAt, now time.Duration) (resumed bool) {
+	passed := now >= l.fence
 	l.unbindIfPast(now)
 	l.granted = max(l.granted, granted)
 	l.fence = max(l.fence, h.cadence.fence(sentAt, granted))
 	if now >= l.fence {
 		l.spent++
-		return
+		return false
 	}
 	l.spent = 0
-	if resumed && l.phase == serving {
-		h.note(hclog.Info, "resumed a lease", "key", l.key, "epoch", l.epoch)
-		if !l.gate.untried.Load() {
-			l.gate.untried.Store(true) // before the gate opens, or a pass would be missed
-			l.untriedUntil = now + h.cadence.ttl
-		}
+	resumed = passed && l.phase == serving
+	if resumed && !l.gate.untried.Load() {
+		l.gate.untried.Store(true) // before the gate opens, or a pass would be missed
+		l.untriedUntil = now + h.cadence.ttl
 	}
 	l.gate.advance(l.fence)
+	return resumed
 }
 
 // lose ends a lease whose tenure is over.

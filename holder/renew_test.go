@@ -64,6 +64,7 @@ func TestFenceOnlyMovesForward(t *testing.T) {
 					}
 					return results
 				})
+				ctx := lease.Context()
 				before := time.Now().Add(lease.Remaining())
 				for len(b.store.sent(renew)) == 0 {
 					time.Sleep(time.Millisecond)
@@ -73,6 +74,9 @@ func TestFenceOnlyMovesForward(t *testing.T) {
 				latest := b.store.sent(renew)[0].at.Add(min(granted, ttl) - margin)
 				if want := maxTime(before, latest); !fence.Equal(want) {
 					t.Errorf("the fence moved from %v to %v, want %v", before, fence, want)
+				}
+				if ctx.Err() != nil || lease.Err() != nil {
+					t.Errorf("the gate is open, but %v, %v", ctx.Err(), lease.Err())
 				}
 			})
 		})

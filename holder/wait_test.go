@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"example.com/tenure"
+	"example.com/tenure/holder"
 )
 
 // hold has another replica hold the key for d from now.
@@ -91,6 +92,9 @@ func TestConfirmationLost(t *testing.T) {
 		if err != nil || lease.Epoch() != 3 || lease.AssertHeld() != nil {
 			t.Errorf("got %+v, %v", lease, err)
 		}
+		if n := len(b.store.sent(acquire)); n != 3 { // theirs, and two of ours
+			t.Errorf("%d acquires", n)
+		}
 	})
 }
 
@@ -126,9 +130,13 @@ func TestConfirmationEaten(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
 		b.hold(key, ttl)
 		time.AfterFunc(ttl-1, func() { b.store.put(later(ttl)) })
+		start := time.Now()
 		lease, err := b.AcquireWait(t.Context(), key)
 		if lease != nil || !errors.Is(err, tenure.ErrLost) {
 			t.Errorf("got %v, %v", lease, err)
+		}
+		if took := time.Since(start); took > 5*ttl {
+			t.Errorf("it took %v", took)
 		}
 		b.store.put(nil)
 		time.Sleep(ttl)
@@ -183,7 +191,11 @@ func TestWaitGoesOn(t *testing.T) {
 // allows.
 func TestWaitLongerThanAnAskMay(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
-		b.hold(key, 50*time.Hour)
+		theirs, err := b.make(holder.Config{Replica: "replica-2", TTL: time.Hour}).Acquire(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(50*time.Hour, func() { _ = theirs.Release(context.Background()) })
 		start := time.Now()
 		if _, err := b.AcquireWait(t.Context(), key); err != nil {
 			t.Fatal(err)
