@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"example.com/tenure/examples/ledger/fleet"
-	"example.com/tenure/examples/ledger/replica"
 )
 
 // asReplica in the environment makes the test binary the command: the fleets of
@@ -36,17 +35,11 @@ func newConfig(t *testing.T, ttl time.Duration) fleet.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := fleet.Config{Command: []string{exe}, Env: []string{asReplica + "=1"}, Dir: t.TempDir(), Tenants: 100, TTL: ttl}
-	for _, id := range []string{"r1", "r2", "r3"} {
-		p := replica.Peer{ID: id}
-		for _, addr := range []*string{&p.Node, &p.HTTP} {
-			if *addr, err = fleet.FreeAddress(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		cfg.Peers = append(cfg.Peers, p)
+	peers, err := fleet.FreePeers(3)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return cfg
+	return fleet.Config{Command: []string{exe}, Env: []string{asReplica + "=1"}, Dir: t.TempDir(), Peers: peers, Tenants: 100, TTL: ttl}
 }
 
 // start starts a fleet and waits until it serves. The fleet's logs are shown if
@@ -145,10 +138,18 @@ func TestRollingRestart(t *testing.T) {
 	cfg := newConfig(t, ttl)
 	f := start(t, cfg)
 	l := f.Load(8)
-	ctx, cancel := context.WithTimeout(t.Context(), ttl)
-	defer cancel()
-	if err := f.RollingRestart(ctx); err != nil {
-		t.Error(err)
+	for i, p := range cfg.Peers {
+		if err := f.Terminate(i); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Restart(i); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), ttl/2)
+		defer cancel()
+		if err := f.AwaitServing(ctx); err != nil {
+			t.Fatalf("after the restart of %s: %v", p.ID, err)
+		}
 	}
 	report := checkLedgers(t, f, cfg, l)
 	if l.Longest() > shorter {

@@ -57,14 +57,23 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-func TestFreeAddress(t *testing.T) {
-	addr, err := FreeAddress()
+func TestFreePeers(t *testing.T) {
+	peers, err := FreePeers(5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
+	seen := make(map[string]bool)
+	for _, p := range peers {
+		for _, addr := range []string{p.Node, p.HTTP} {
+			if seen[addr] {
+				t.Errorf("%s is given twice", addr)
+			}
+			seen[addr] = true
+			l, err := net.Listen("tcp", addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Close()
+		}
 	}
-	l.Close()
 }

@@ -37,7 +37,7 @@ func Local(n int, firstNode, firstHTTP string) ([]replica.Peer, error) {
 		if err != nil {
 			return nil, err
 		}
-		peers[i] = replica.Peer{ID: fmt.Sprintf("r%d", i+1), Node: nodeAddr, HTTP: httpAddr}
+		peers[i] = replica.Peer{ID: replicaID(i), Node: nodeAddr, HTTP: httpAddr}
 	}
 	return peers, nil
 }
@@ -51,18 +51,40 @@ func addressAfter(field, addr string, n int) (string, error) {
 	return net.JoinHostPort(host, strconv.Itoa(port+n)), nil
 }
 
-// FreeAddress returns a loopback address that nobody listens on. Its port is
-// below those that systems give to outgoing connections: such a connection could
-// have it by the time a killed replica comes back.
-func FreeAddress() (string, error) {
-	const lowest, highest, tries = 15000, 30000, 100
-	var err error
-	for range tries {
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(lowest+rand.IntN(highest-lowest)))
-		var l net.Listener
-		if l, err = net.Listen("tcp", addr); err == nil {
-			return addr, l.Close()
+// FreePeers lists n replicas r1, r2, ... at loopback addresses that nobody listens
+// on. Their ports are below those that systems give to outgoing connections: such
+// a connection could have one by the time a killed replica comes back.
+func FreePeers(n int) ([]replica.Peer, error) {
+	var taken []net.Listener
+	defer func() {
+		for _, l := range taken {
+			l.Close()
+		}
+	}()
+	peers := make([]replica.Peer, n)
+	for i := range peers {
+		peers[i].ID = replicaID(i)
+		for _, addr := range []*string{&peers[i].Node, &peers[i].HTTP} {
+			l, err := listenAnywhere()
+			if err != nil {
+				return nil, fmt.Errorf("find a free port: %w", err)
+			}
+			taken = append(taken, l)
+			*addr = l.Addr().String()
 		}
 	}
-	return "", fmt.Errorf("find a free port: %w", err)
+	return peers, nil
 }
+
+func listenAnywhere() (l net.Listener, err error) {
+	const lowest, highest, tries = 10000, 32000, 100
+	for range tries {
+		port := lowest + rand.IntN(highest-lowest)
+		if l, err = net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
+}
+
+func replicaID(i int) string { return fmt.Sprintf("r%d", i+1) }

@@ -61,20 +61,3 @@ func (f *Fleet) settle() error {
 	}
 	return nil
 }
-
-// RollingRestart restarts one replica after the other with SIGTERM. Every tenant
-// is owned before the next one is restarted.
-func (f *Fleet) RollingRestart(ctx context.Context) error {
-	for i, p := range f.cfg.Peers {
-		if err := f.Terminate(i); err != nil {
-			return fmt.Errorf("terminate %s: %w", p.ID, err)
-		}
-		if err := f.Restart(i); err != nil {
-			return err
-		}
-		if err := f.AwaitServing(ctx); err != nil {
-			return fmt.Errorf("after the restart of %s: %w", p.ID, err)
-		}
-	}
-	return nil
-}

@@ -38,7 +38,7 @@ type Peer struct {
 }
 
 // MaxTenants is the largest number of tenants of a fleet.
-const MaxTenants = 100_000
+const MaxTenants = 10_000
 
 // ParsePeers reads a list like r1=HOST:PORT/HOST:PORT,r2=..., where the first
 // address of a replica is that of its node and the second that of its API.

@@ -48,19 +48,13 @@ func newGroup(t *testing.T, ttl time.Duration) *group {
 // prepareGroup returns a fleet of which nothing runs yet.
 func prepareGroup(t *testing.T, ttl time.Duration) *group {
 	t.Helper()
-	g := &group{t: t, dir: t.TempDir(), ttl: ttl, replicas: make([]*replica.Replica, 3)}
+	peers, err := fleet.FreePeers(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &group{t: t, dir: t.TempDir(), ttl: ttl, peers: peers, replicas: make([]*replica.Replica, len(peers))}
 	g.http.Transport = &http.Transport{}
 	t.Cleanup(g.http.CloseIdleConnections)
-	for i := range g.replicas {
-		p := replica.Peer{ID: fmt.Sprintf("r%d", i+1)}
-		for _, addr := range []*string{&p.Node, &p.HTTP} {
-			var err error
-			if *addr, err = fleet.FreeAddress(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		g.peers = append(g.peers, p)
-	}
 	t.Cleanup(g.end)
 	return g
 }
