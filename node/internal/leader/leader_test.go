@@ -422,3 +422,67 @@ func TestWaitThatEndsIsHeldAfterAnEntryConfirmedIt(t *testing.T) {
 		}
 	})
 }
+
+// However many ask at once, one entry is in flight: far fewer than the log keeps
+// behind a snapshot, which is what hashicorp/raft#697 needs to be harmless.
+func TestOneEntryIsInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.must(acquire("k", "a", "1", time.Minute, 0))
+		var inFlight, most int
+		b.mu.Lock()
+		inner := b.s.cfg.Propose
+		b.mu.Unlock()
+		b.s.cfg.Propose = func(data []byte) <-chan Outcome {
+			b.mu.Lock()
+			inFlight++
+			most = max(most, inFlight)
+			b.mu.Unlock()
+			out := make(chan Outcome, 1)
+			go func() {
+				time.Sleep(time.Millisecond)
+				o := <-inner(data)
+				b.mu.Lock()
+				inFlight--
+				b.mu.Unlock()
+				out <- o
+			}()
+			return out
+		}
+		var wg sync.WaitGroup
+		for i := range 200 {
+			wg.Go(func() { b.must(acquire(fmt.Sprint("k", i), "a", "1", time.Minute, 0)) })
+		}
+		wg.Wait()
+		if most != 1 {
+			t.Errorf("%d entries were in flight at once", most)
+		}
+	})
+}
+
+// More than the queue holds is refused at once, as not applied.
+func TestFullQueueIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.must(acquire("k", "a", "1", time.Minute, 0))
+		b.mu.Lock()
+		b.hold = make(chan struct{})
+		hold := b.hold
+		b.mu.Unlock()
+		b.submit(&Request{})
+		synctest.Wait()
+		flood := &Request{Commands: make([]fsm.Command, MaxQueued), Done: func(*Request) {}}
+		for i := range flood.Commands {
+			flood.Commands[i] = fsm.Command{Kind: fsm.Renew, Key: "k", Owner: "a", Epoch: 1, TTL: time.Minute}
+		}
+		if err := b.s.Submit(flood); err != nil {
+			t.Fatal(err)
+		}
+		var u *tenure.UnavailableError
+		if got := (<-b.submit(renew("k", "a", 1, time.Minute)))[0]; !errors.As(got.Err, &u) || u.MaybeApplied {
+			t.Errorf("one more got %+v, want unavailable and not applied", got)
+		}
+		b.s.End(flood, context.Canceled)
+		close(hold)
+	})
+}
