@@ -11,6 +11,7 @@ import (
 // Bounds of the steps of a shutdown; together they are under 5 s.
 const (
 	handOverTime  = time.Second
+	handOverPoll  = 2 * time.Millisecond
 	drainTime     = 500 * time.Millisecond
 	raftTime      = 500 * time.Millisecond
 	goroutineTime = 500 * time.Millisecond
@@ -23,14 +24,18 @@ func (n *Node) handOver() {
 	if r == nil || n.Err() != nil || r.State() != raft.Leader || n.voters() < 2 || n.guard.Stalled() {
 		return
 	}
-	done := make(chan error, 1)
-	go func() { done <- r.LeadershipTransfer().Error() }()
-	select {
-	case err := <-done:
-		n.log.Info("handed leadership over", "error", err)
-	case <-time.After(handOverTime):
-		n.log.Warn("closing without a hand-over of leadership: no other node took it in time")
+	// Not by the transfer's future: Raft never answers it if its main loop
+	// stands in a broken disk, and whoever waits for it is left behind.
+	r.LeadershipTransfer()
+	deadline := time.Now().Add(handOverTime)
+	for r.State() == raft.Leader {
+		if time.Now().After(deadline) {
+			n.log.Warn("closing without a hand-over of leadership: no other node took it in time")
+			return
+		}
+		time.Sleep(handOverPoll)
 	}
+	n.log.Info("handed leadership over")
 }
 
 // teardown stops what open started, once, and waits until it has stopped.
