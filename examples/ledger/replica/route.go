@@ -20,6 +20,11 @@ const (
 	// with its host, says nothing; by the next try it may be another.
 	forwardTime = time.Second
 
+	// confirmEvery is after how many tries the cluster is asked who the owner
+	// is, instead of the embedded node.
+	confirmEvery = 10
+	confirmTime  = time.Second
+
 	// forwardedBy is the header of a request that a replica has passed on. It
 	// is not passed on again.
 	forwardedBy = "Ledger-Forwarded-By"
@@ -36,8 +41,12 @@ func (r *Replica) answer(req *http.Request, body any, here func(context.Context,
 	forwarded := req.Header.Get(forwardedBy) != ""
 	ctx, cancel := context.WithTimeout(req.Context(), answerTime)
 	defer cancel()
-	for {
-		a, err := r.try(ctx, req, tenant, body, here, forwarded)
+	for tries := 1; ; tries++ {
+		owner := r.owner(tenant)
+		if tries%confirmEvery == 0 && !forwarded {
+			owner = r.confirmedOwner(ctx, tenant)
+		}
+		a, err := r.try(ctx, req, owner, body, here, forwarded)
 		if err == nil {
 			return a
 		}
@@ -60,17 +69,30 @@ func hide(err error) error {
 	return err
 }
 
+// confirmedOwner asks the lease cluster who owns a tenant, where the lookup in the
+// embedded node led nowhere: a node that was away knows the owners of before until
+// it has caught up.
+func (r *Replica) confirmedOwner(ctx context.Context, tenant string) string {
+	ctx, cancel := context.WithTimeout(ctx, confirmTime)
+	defer cancel()
+	view, err := r.node.Get(ctx, tenant)
+	if err != nil || !view.Record.Held || view.Expired {
+		return ""
+	}
+	return replicaOf(view.Record.Owner)
+}
+
 // try does the request once, here if this replica owns the tenant, else at the
 // owner.
-func (r *Replica) try(ctx context.Context, req *http.Request, tenant string, body any, here func(context.Context, *tenancy) (any, error), forwarded bool) (answer, error) {
-	if t := r.table.tenancy(tenant); t != nil {
+func (r *Replica) try(ctx context.Context, req *http.Request, ownerID string, body any, here func(context.Context, *tenancy) (any, error), forwarded bool) (answer, error) {
+	if t := r.table.tenancy(req.PathValue("tenant")); t != nil {
 		content, err := here(ctx, t)
 		if err != nil {
 			return answer{}, err
 		}
 		return jsonAnswer(http.StatusOK, content), nil
 	}
-	owner, ok := peer(r.cfg.Peers, r.owner(tenant))
+	owner, ok := peer(r.cfg.Peers, ownerID)
 	if forwarded || ok && owner.ID == r.cfg.ID {
 		return answer{}, errNotHere
 	}
