@@ -53,6 +53,7 @@ func exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	if len(args) == 0 {
 		return c.out.fail(&usageError{text: "which verb?\n\n" + overview()})
 	}
+	args = verbFirst(args)
 	name, args := args[0], args[1:]
 	switch name {
 	case supervise.Verb:
@@ -67,6 +68,40 @@ func exec(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		return c.out.fail(noVerb(name))
 	}
 	return c.out.fail(c.do(ctx, v, args))
+}
+
+// verbFirst moves the verb before the flags that stand before it. A word right
+// behind a flag is that flag's value, unless the flag is a switch.
+func verbFirst(args []string) []string {
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		if strings.HasPrefix(arg, "-") || i > 0 && takesWord(args[i-1]) {
+			continue
+		}
+		moved := append([]string{arg}, args[:i]...)
+		return append(moved, args[i+1:]...)
+	}
+	return args
+}
+
+// takesWord reports whether the argument is a flag whose value is the next one.
+func takesWord(arg string) bool {
+	if !strings.HasPrefix(arg, "-") || strings.Contains(arg, "=") {
+		return false
+	}
+	name := strings.TrimLeft(arg, "-")
+	for _, v := range verbs() {
+		c := &call{flags: newFlags(v.name), out: &output{}}
+		v.prepare(c)
+		c.format()
+		if f := c.set.Lookup(name); f != nil {
+			b, ok := f.Value.(interface{ IsBoolFlag() bool })
+			return !ok || !b.IsBoolFlag()
+		}
+	}
+	return false
 }
 
 // do reads the arguments of a verb and carries it out.
