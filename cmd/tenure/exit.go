@@ -53,16 +53,19 @@ func isUnavailable(err error) bool {
 // A commandError is how the command under 'tenure run' ended, where that is
 // what the program's exit code tells.
 type commandError struct {
-	code   int
-	reason string // to tell the user, "" if the command's own ending says it all
+	code int
+	err  error // to tell the user, nil if the command's own ending says it all
 }
 
 func (e *commandError) Error() string {
-	if e.reason == "" {
+	if e.err == nil {
 		return fmt.Sprintf("the command ended with exit code %d", e.code)
 	}
-	return e.reason
+	return e.err.Error()
 }
+
+// Unwrap returns what there is to tell.
+func (e *commandError) Unwrap() error { return e.err }
 
 // A usageError is a call that can't be carried out as it was written.
 type usageError struct {

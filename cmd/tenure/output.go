@@ -90,7 +90,7 @@ func (o *output) table(t table) error {
 func (o *output) fail(err error) error {
 	var ended *commandError
 	switch {
-	case err == nil, errors.As(err, &ended) && ended.reason == "":
+	case err == nil, errors.As(err, &ended) && ended.err == nil:
 	case o.json():
 		if bad := o.object(failure(err)); bad != nil {
 			return errors.Join(err, bad)
@@ -113,8 +113,13 @@ const codeFailed = "failed"
 
 // failure returns an error as an object.
 func failure(err error) httpapi.Refusal {
-	var usage *usageError
+	var (
+		usage *usageError
+		ended *commandError
+	)
 	switch {
+	case errors.As(err, &ended) && ended.code == exitLost:
+		return httpapi.Refusal{Code: httpapi.CodeLost, Message: err.Error()}
 	case errors.As(err, &usage):
 		refusal := httpapi.Refusal{Code: httpapi.CodeInvalid, Message: usage.Error()}
 		if usage.invalid != nil {

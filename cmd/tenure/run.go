@@ -109,7 +109,7 @@ func notFound(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		code = exitNotStarted
 	}
-	return &commandError{code: code, reason: err.Error()}
+	return &commandError{code: code, err: err}
 }
 
 // grace returns how long before the fence the command is asked to end: the

@@ -25,6 +25,9 @@ func (r *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// Whoever read what this process says may be gone. That is no reason to die
+	// of SIGPIPE, and the command with it.
+	catch(unix.SIGPIPE)
 	log := r.logger(hclog.Warn, false)
 	client, err := node.Dial(node.ClientConfig{Addrs: r.where.addrs, Logger: log})
 	if err != nil {
@@ -100,7 +103,7 @@ func (r *run) acquire(ctx context.Context, h *holder.Holder, line *line) (*holde
 		defer close(caught)
 		select {
 		case sig := <-signals:
-			interrupted = &commandError{code: exitSignal + int(sig.(unix.Signal)), reason: fmt.Sprintf("%s: %v came before the key", r.key, sig)}
+			interrupted = &commandError{code: exitSignal + int(sig.(unix.Signal)), err: fmt.Errorf("%s: %v came before the key", r.key, sig)}
 			cancel()
 		case <-ctx.Done():
 		}

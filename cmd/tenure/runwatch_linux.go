@@ -118,12 +118,12 @@ func (w *watch) pass(sig unix.Signal) {
 
 // stop kills the command and all that it started.
 func (w *watch) stop(reason error, code int) error {
-	w.fenced = code == exitLost
+	w.fenced = w.fenced || code == exitLost
 	ctx, cancel := context.WithTimeout(context.Background(), w.ttl)
 	defer cancel()
 	err := w.process.Kill(ctx, w.pid)
 	w.gone = err == nil
-	return &commandError{code: code, reason: errors.Join(reason, err).Error()}
+	return &commandError{code: code, err: errors.Join(reason, err)}
 }
 
 // heard takes in what the supervisor tells, and returns how the command ended
@@ -133,12 +133,11 @@ func (w *watch) heard(report supervise.Report) (over bool, err error) {
 	case supervise.Started:
 		w.pid = report.Pid
 	case supervise.Failed:
-		return true, &commandError{code: exitNotStarted, reason: report.Message}
+		return true, &commandError{code: exitNotStarted, err: errors.New(report.Message)}
 	case supervise.Stopped:
 		w.terminal.take()
-		// Whoever waits for this process has to see it stop as well. It goes
-		// on here when it is continued.
-		_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
+		// As for extend.
+		_ = w.process.Halt()
 	case supervise.Warned:
 		w.fenced = true
 		w.out.note("%s: the lease was not renewed in time: the command was sent SIGTERM, and is killed in %v", w.key, w.grace())
@@ -156,7 +155,7 @@ func (w *watch) heard(report supervise.Report) (over bool, err error) {
 func (w *watch) ended(code int) error {
 	switch {
 	case w.fenced:
-		return &commandError{code: exitLost, reason: fmt.Sprintf("%s: the lease at epoch %d of %s was not renewed in time: the command was stopped",
+		return &commandError{code: exitLost, err: fmt.Errorf("%s: the lease at epoch %d of %s was not renewed in time: the command was stopped",
 			w.key, w.lease.Epoch(), w.lease.Owner())}
 	case code == 0:
 		return nil

@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -22,12 +24,8 @@ import (
 // keys of their own.
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tenure": main})
+	testscript.Main(m, map[string]func(){"tenure": main, "talker": talker})
 }
-
-// testPatience bounds every wait of a test. It is reached only if something is
-// broken.
-const testPatience = 30 * time.Second
 
 func TestScripts(t *testing.T) {
 	shared := startCluster(t, nil, os.Environ())

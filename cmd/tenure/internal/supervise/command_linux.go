@@ -92,6 +92,11 @@ func (p *Process) Extend(l Limits) error { return p.front.send(order{Limits: &l}
 // Signal sends a signal to the command's process group.
 func (p *Process) Signal(sig syscall.Signal) error { return p.front.send(order{Signal: sig}) }
 
+// Halt stops this process (SIGSTOP), as whoever waits for it expects when the
+// command has been stopped. It goes on when it is continued or, at the latest,
+// when the command is gone: that is why the supervisor does it.
+func (p *Process) Halt() error { return p.front.send(order{Halt: true}) }
+
 // Kill kills the supervisor, the command and all that it started, and returns
 // when they are gone. An error says who was still there when ctx ended; then
 // the key must not be let go. The pid is what the report Started told, or 0.

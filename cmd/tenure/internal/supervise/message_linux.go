@@ -14,6 +14,7 @@ import (
 type order struct {
 	Limits *Limits        `json:"limits,omitempty"`
 	Signal syscall.Signal `json:"signal,omitempty"` // for the command's process group
+	Halt   bool           `json:"halt,omitempty"`   // stop the front
 }
 
 // A Kind says what a [Report] tells.

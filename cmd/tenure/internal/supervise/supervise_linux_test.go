@@ -63,6 +63,22 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
+// If both are killed before either could notice the other's death, the command
+// itself dies nevertheless.
+func TestBothKilled(t *testing.T) {
+	f := startFront(t, wish{Warn: far, Fence: far}, "echo up; exec sleep 1000")
+	f.report(Started)
+	f.line("up")
+	supervisor := f.supervisor()
+	f.signal(unix.SIGSTOP)
+	f.stopped(f.cmd.Process.Pid)
+	if err := unix.Kill(supervisor, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	f.signal(unix.SIGKILL)
+	f.allGone()
+}
+
 // A front that was stopped past the fence finds everything gone when it
 // continues.
 func TestFrontContinuesPastTheFence(t *testing.T) {

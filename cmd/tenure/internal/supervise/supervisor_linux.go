@@ -39,13 +39,14 @@ func Supervise(args []string) error {
 	}
 	// The parent-death signal comes when the thread that forked ends.
 	runtime.LockOSThread()
-	s := &supervisor{front: front, grace: grace, foreground: args[2] == foreground, path: args[3], argv: args[4:]}
+	s := &supervisor{front: front, parent: os.Getppid(), grace: grace, foreground: args[2] == foreground, path: args[3], argv: args[4:]}
 	return s.run()
 }
 
 // A supervisor is the command's parent.
 type supervisor struct {
 	front      *link
+	parent     int           // the front's process
 	grace      time.Duration // between SIGTERM and SIGKILL for what the command left behind
 	foreground bool
 	path       string
@@ -55,17 +56,18 @@ type supervisor struct {
 	alarm  *alarm
 	limits Limits
 	warned bool
+	halted bool    // the front was stopped, because the command was
 	left   Instant // when what the command left behind is killed; 0 while the command is there
 }
 
 func (s *supervisor) run() error {
 	shrugOffSignals()
 	if err := becomeSubreaper(); err != nil {
-		return s.fail(err)
+		return s.failed(err)
 	}
 	var err error
 	if s.alarm, err = newAlarm(); err != nil {
-		return s.fail(err)
+		return s.failed(err)
 	}
 	died := make(chan os.Signal, 1)
 	signal.Notify(died, unix.SIGCHLD)
@@ -76,7 +78,7 @@ func (s *supervisor) run() error {
 		return nil // the front is gone before there was anything to do
 	}
 	if err := s.start(); err != nil {
-		return s.fail(err)
+		return s.failed(err)
 	}
 	return s.loop(orders, died)
 }
@@ -104,9 +106,10 @@ func shrugOffSignals() {
 	}
 }
 
-func (s *supervisor) fail(err error) error {
+// failed leaves it to the front to say what went wrong.
+func (s *supervisor) failed(err error) error {
 	s.report(Report{Kind: Failed, Message: err.Error()})
-	return err
+	return nil
 }
 
 // report tells the front. A front that is gone is noticed by its orders.
@@ -145,6 +148,9 @@ func (s *supervisor) loop(orders <-chan order, died <-chan os.Signal) error {
 		}
 		if s.look() {
 			s.report(Report{Kind: Exited, Code: s.family.code})
+			if s.halted { // nothing is left that somebody would continue it for
+				s.signalFront(unix.SIGCONT)
+			}
 			return nil
 		}
 	}
@@ -156,6 +162,10 @@ func (s *supervisor) obey(o order) {
 	}
 	if o.Signal != 0 {
 		s.family.signalGroup(o.Signal)
+	}
+	if o.Halt {
+		s.halted = true
+		s.signalFront(unix.SIGSTOP)
 	}
 }
 
@@ -187,6 +197,13 @@ func (s *supervisor) look() bool {
 	}
 	// A supervisor without its alarm would be none.
 	return s.arm() != nil && s.family.kill(context.Background()) == nil
+}
+
+// signalFront stops or continues the front, if it is still there.
+func (s *supervisor) signalFront(sig syscall.Signal) {
+	if os.Getppid() == s.parent {
+		_ = unix.Kill(s.parent, sig)
+	}
 }
 
 // terminate asks all to end. Who is stopped sees it only when continued.
