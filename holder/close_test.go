@@ -282,7 +282,7 @@ func TestCloseConcurrently(t *testing.T) {
 
 // Goal: whatever the holder is doing, Close ends it and leaves no tenure.
 func TestCloseAtAnyMoment(t *testing.T) {
-	for d := time.Duration(0); d < 2*time.Second; d += 50 * time.Millisecond {
+	for d := time.Duration(0); d < 2*time.Second; d += 130 * time.Millisecond {
 		inBubble(t, func(t *testing.T, b *bubble) {
 			b.store.put(func(ctx context.Context, r request, send func() []tenure.Result) []tenure.Result {
 				time.Sleep(time.Duration(len(b.store.sent(r.op))%7) * 30 * time.Millisecond)

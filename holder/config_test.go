@@ -41,7 +41,6 @@ func TestInvalidConfig(t *testing.T) {
 
 // Goal: the defaults are those that the documentation names.
 func TestDefaults(t *testing.T) {
-	store := newProxy(tenure.MonotonicClock())
 	for _, c := range []struct {
 		cfg         holder.Config
 		ttl, usable time.Duration
@@ -51,24 +50,35 @@ func TestDefaults(t *testing.T) {
 		{holder.Config{Margin: holder.NoMargin}, 10 * time.Second, 10 * time.Second},
 		{holder.Config{Margin: 4 * time.Second}, 10 * time.Second, 6 * time.Second},
 	} {
-		c.cfg.Store, c.cfg.Replica = store, strings.Repeat("r", holder.MaxReplicaBytes)
-		h, err := holder.New(c.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tenure.ValidateOwner(h.Owner()); err != nil {
-			t.Error(err)
-		}
-		lease, err := h.Acquire(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if left := lease.Remaining(); lease.TTL() != c.ttl || left > c.usable || left < c.usable-time.Second {
-			t.Errorf("%+v: ttl %v, %v remain", c.cfg, lease.TTL(), left)
-		}
-		if err := h.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		inBubble(t, func(t *testing.T, b *bubble) {
+			c.cfg.Replica = strings.Repeat("r", holder.MaxReplicaBytes)
+			h := b.make(c.cfg)
+			if err := tenure.ValidateOwner(h.Owner()); err != nil {
+				t.Error(err)
+			}
+			lease, err := h.Acquire(t.Context(), key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if left := lease.Remaining(); lease.TTL() != c.ttl || left != c.usable {
+				t.Errorf("%+v: ttl %v, %v remain", c.cfg, lease.TTL(), left)
+			}
+		})
+	}
+}
+
+// Goal: a holder without a clock has one, and its gate is open.
+func TestDefaultClock(t *testing.T) {
+	h, err := holder.New(holder.Config{Store: holdertest.NewStore(nil), Replica: "r", TTL: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := h.Acquire(t.Context(), key)
+	if err != nil || lease.AssertHeld() != nil {
+		t.Errorf("got %v", err)
+	}
+	if err := h.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -51,6 +51,7 @@ func TestGateClosesAfterSuspension(t *testing.T) {
 		lease := b.acquire(key)
 		ctx := lease.Context()
 		b.store.put(silence)
+		time.Sleep(time.Millisecond) // the keeper sleeps, too
 		b.clock.suspend(10 * ttl)
 		if got := reasonOf(lease.AssertHeld()); got != tenure.LeaseExpiredLocally {
 			t.Errorf("after the suspension: %q", got)
@@ -58,7 +59,8 @@ func TestGateClosesAfterSuspension(t *testing.T) {
 		if err := lease.Do(t.Context(), func(context.Context) error { t.Error("Do called f"); return nil }); !errors.Is(err, tenure.ErrFenced) {
 			t.Errorf("Do: %v", err)
 		}
-		time.Sleep(time.Second)
+		time.Sleep(time.Second / 2)
+		synctest.Wait()
 		if reasonOf(context.Cause(ctx)) != tenure.LeaseExpiredLocally {
 			t.Errorf("the context's cause is %v", context.Cause(ctx))
 		}

@@ -2,6 +2,7 @@ package holder_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -12,7 +13,6 @@ import (
 
 	"example.com/tenure"
 	"example.com/tenure/holder"
-	"example.com/tenure/holder/holdertest"
 )
 
 // A drift is what one run of the overlap test draws: clocks whose rates differ
@@ -68,6 +68,8 @@ func (d drift) between() func(context.Context, request, func() []tenure.Result) 
 	}
 }
 
+var errOverlap = errors.New("two gates are open at once")
+
 // An observer sees all gates at the same true instants.
 type observer struct {
 	leases [3]*holder.Lease
@@ -95,14 +97,14 @@ func (o *observer) look() {
 		}
 	}
 	if len(open) > 1 {
-		o.err = fmt.Errorf("two gates are open at once: %v", open)
+		o.err = fmt.Errorf("%w: %v", errOverlap, open)
 	}
 }
 
 // run has three holders fight for one key, and watches.
 func (d drift) run() (passes int, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	store := &proxy{Store: holdertest.NewStore(newSkewedClock(d.store))}
+	store := newProxy(newSkewedClock(d.store))
 	store.put(d.between())
 	o := &observer{}
 	margin := d.margin
@@ -129,6 +131,9 @@ func (d drift) run() (passes int, err error) {
 	}
 	cancel()
 	fleet.Wait()
+	if len(store.disorder) > 0 && o.err == nil {
+		o.err = errors.New(store.disorder[0])
+	}
 	return o.passes, o.err
 }
 
@@ -183,8 +188,8 @@ func TestOverlapIsCaught(t *testing.T) {
 		lose:   []int{0, 0, 0, 1, 1, 1, 1, 1, 1},
 	}
 	synctest.Test(t, func(*testing.T) {
-		if _, err := d.run(); err == nil {
-			t.Error("two gates must have been open at once")
+		if _, err := d.run(); !errors.Is(err, errOverlap) {
+			t.Errorf("two gates must have been open at once, got %v", err)
 		}
 	})
 }

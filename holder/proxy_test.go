@@ -2,6 +2,7 @@ package holder_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync"
 	"testing"
@@ -31,6 +32,7 @@ type request struct {
 	at     time.Time
 	keys   []string
 	epochs []uint64 // 0 for an acquire or a request id
+	ids    []string // of an acquire
 }
 
 // A proxy is a store between a holder and the store in memory: it records
@@ -41,9 +43,25 @@ type proxy struct {
 	mu       sync.Mutex
 	between  func(ctx context.Context, r request, send func() []tenure.Result) []tenure.Result
 	requests []request
+	sending  map[tenureID]int  // renewals on their way
+	released map[tenureID]bool // tenures whose release was sent
+	calls    int               // renewals on their way, in batches
+	most     int               // the most of them at once
+	disorder []string          // requests that broke the order of renewals and release
 }
 
-func newProxy(clock tenure.Clock) *proxy { return &proxy{Store: holdertest.NewStore(clock)} }
+type tenureID struct {
+	key   string
+	epoch uint64
+}
+
+func newProxy(clock tenure.Clock) *proxy {
+	return &proxy{
+		Store:    holdertest.NewStore(clock),
+		sending:  make(map[tenureID]int),
+		released: make(map[tenureID]bool),
+	}
+}
 
 // put sets what happens between a request and its answer; nil is nothing.
 func (p *proxy) put(between func(ctx context.Context, r request, send func() []tenure.Result) []tenure.Result) {
@@ -82,18 +100,69 @@ func (p *proxy) pass(ctx context.Context, r request, send func() []tenure.Result
 	r.at = time.Now()
 	p.mu.Lock()
 	p.requests = append(p.requests, r)
+	p.checkOrder(r)
+	p.count(r, 1)
 	between := p.between
 	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.count(r, -1)
+	}()
 	if between == nil {
 		return send()
 	}
 	return between(ctx, r, send)
 }
 
+// checkOrder looks for renewals and releases of one tenure that are on their
+// way together or in the wrong order.
+func (p *proxy) checkOrder(r request) {
+	for i, k := range r.keys {
+		id := tenureID{k, r.epochs[i]}
+		switch {
+		case r.op == release && p.sending[id] > 0:
+			p.disorder = append(p.disorder, fmt.Sprintf("%s: epoch %d is released while it is renewed", k, id.epoch))
+		case r.op == renew && p.released[id]:
+			p.disorder = append(p.disorder, fmt.Sprintf("%s: epoch %d is renewed after its release", k, id.epoch))
+		case r.op == renew && p.sending[id] > 0:
+			p.disorder = append(p.disorder, fmt.Sprintf("%s: epoch %d is renewed twice at once", k, id.epoch))
+		case r.op == release && id.epoch != 0:
+			p.released[id] = true
+		}
+	}
+}
+
+// count counts a renewal that begins, or one that ends.
+func (p *proxy) count(r request, n int) {
+	if r.op != renew {
+		return
+	}
+	p.calls += n
+	p.most = max(p.most, p.calls)
+	for i, k := range r.keys {
+		id := tenureID{k, r.epochs[i]}
+		if p.sending[id] += n; p.sending[id] == 0 {
+			delete(p.sending, id)
+		}
+	}
+}
+
+// ordered reports as an error what was out of order in the whole run.
+func (p *proxy) ordered(t *testing.T) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range p.disorder {
+		t.Error(d)
+	}
+}
+
 func (p *proxy) Acquire(ctx context.Context, req tenure.AcquireRequest) []tenure.Result {
 	r := request{op: acquire}
 	for _, a := range req.Asks {
 		r.keys, r.epochs = append(r.keys, a.Key), append(r.epochs, 0)
+		r.ids = append(r.ids, a.RequestID)
 	}
 	return p.pass(ctx, r, func() []tenure.Result { return p.Store.Acquire(ctx, req) })
 }
@@ -167,6 +236,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bubble)) {
 				t.Errorf("close: %v", err)
 			}
 		}
+		b.store.ordered(t)
 	})
 }
 

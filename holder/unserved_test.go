@@ -183,6 +183,25 @@ func TestForgottenAndNotReleased(t *testing.T) {
 	}
 }
 
+// Goal: a lease is not released while a renewal of it is on its way: the two
+// could overtake each other. The proxy looks at the order.
+func TestLetGoAfterTheRenewal(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *bubble) {
+		lease := b.resumed()
+		b.store.put(func(ctx context.Context, r request, send func() []tenure.Result) []tenure.Result {
+			if r.op == renew {
+				return silence(ctx, r, send)
+			}
+			return send()
+		})
+		<-lease.Done()
+		time.Sleep(time.Second)
+		if reasonOf(lease.Err()) != tenure.LeaseReleased || b.store.Get(key).Record.Held {
+			t.Errorf("got %v", lease.Err())
+		}
+	})
+}
+
 // Goal: what is let go while the store is away is handed back when it is there
 // again, and nothing renews it meanwhile.
 func TestLetGoDuringAnOutage(t *testing.T) {

@@ -164,23 +164,43 @@ func TestWaitCancelled(t *testing.T) {
 	})
 }
 
+var heldBySomebody = &tenure.HeldError{Record: tenure.Record{Key: key, Owner: "somebody", Epoch: 9, Held: true}}
+
+// Goal: a wait that was cancelled after an answer tells both.
+func TestWaitCancelledAfterAnAnswer(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *bubble) {
+		b.store.put(failing(acquire, heldBySomebody))
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		if _, err := b.AcquireWait(ctx, key); !errors.Is(err, context.Canceled) || !errors.Is(err, tenure.ErrHeld) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // Goal: a wait goes on over an outage, and over a store that refuses although
 // it should have waited, without spinning.
 func TestWaitGoesOn(t *testing.T) {
-	for name, err := range map[string]error{
-		"unavailable": &tenure.UnavailableError{Reason: "no leader"},
-		"held early":  &tenure.HeldError{Record: tenure.Record{Key: key, Owner: "somebody", Epoch: 9, Held: true}},
-		"lost":        &tenure.LostError{Key: key, RequestID: "x"},
+	for name, c := range map[string]struct {
+		err   error
+		newID bool // for each ask
+	}{
+		"unavailable": {&tenure.UnavailableError{Reason: "no leader"}, false},
+		"held early":  {heldBySomebody, false},
+		"lost":        {&tenure.LostError{Key: key, RequestID: "x"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, b *bubble) {
-				b.store.put(failing(acquire, err))
+				b.store.put(failing(acquire, c.err))
 				time.AfterFunc(time.Minute, func() { b.store.put(nil) })
 				if _, err := b.AcquireWait(t.Context(), key); err != nil {
 					t.Error(err)
 				}
 				if n := len(b.store.sent(acquire)); n > 120 {
 					t.Errorf("%d requests in a minute", n)
+				}
+				if asks := b.store.sent(acquire); (asks[0].ids[0] != asks[1].ids[0]) != c.newID {
+					t.Errorf("request ids %q, %q", asks[0].ids, asks[1].ids)
 				}
 			})
 		})
@@ -197,7 +217,7 @@ func TestWaitLongerThanAnAskMay(t *testing.T) {
 		}
 		time.AfterFunc(50*time.Hour, func() { _ = theirs.Release(context.Background()) })
 		start := time.Now()
-		if _, err := b.AcquireWait(t.Context(), key); err != nil {
+		if _, err := b.AcquireWait(b.within(100*time.Hour), key); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(start); waited > 50*time.Hour+5*time.Second {
