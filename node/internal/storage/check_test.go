@@ -114,7 +114,7 @@ func TestCheckRefuses(t *testing.T) {
 		},
 		"the only snapshot": {
 			func(m *memory) { m.snapshots[0].data[10] ^= 1 },
-			"entries 1 to 9 are neither in a snapshot nor in the log: snapshot 3-20-1: its metadata is not what its seal says",
+			"entries 1 to 9 are neither in a snapshot nor in the log: snapshot 3-20-1: its seal: its checksum does not match",
 		},
 		"the only snapshot, and no log": {
 			func(m *memory) { m.snapshots[0].data[10] ^= 1; m.entries = nil },

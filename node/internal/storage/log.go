@@ -79,33 +79,24 @@ func (l guardedLog) DeleteRange(min, max uint64) error {
 	})
 }
 
-// readEntry reads and checks an entry.
+// readEntry reads and checks an entry. It tells one that is not there from a hole
+// in the log, into which Raft would panic: another goroutine may have stored the
+// entry after it was not found, but it can't have come and gone each time.
 func (g *Guarded) readEntry(index uint64, log *raft.Log) (found bool, err error) {
-	err = g.inner.Log.GetLog(index, log)
-	if isNoEntry(err) {
-		return g.readAgain(index, log)
-	}
-	if err != nil {
-		return false, fmt.Errorf("entry %d: %w", index, err)
-	}
-	return true, g.checkRead(index, log)
-}
-
-// readAgain tells an entry that is not there from a hole in the log, into which
-// Raft would panic. Another goroutine may have stored the entry since it was
-// not found; it can't have come and gone each time.
-func (g *Guarded) readAgain(index uint64, log *raft.Log) (found bool, err error) {
 	for range 3 {
+		err := g.inner.Log.GetLog(index, log)
+		if err == nil {
+			return true, g.checkRead(index, log)
+		}
+		if !isNoEntry(err) {
+			return false, fmt.Errorf("entry %d: %w", index, err)
+		}
 		first, last, err := g.bounds()
 		if err != nil {
 			return false, err
 		}
 		if last == 0 || index < first || index > last {
 			return false, nil
-		}
-		err = g.inner.Log.GetLog(index, log)
-		if !isNoEntry(err) {
-			return err == nil, err
 		}
 	}
 	return false, g.damage("entry %d is missing between others", index)

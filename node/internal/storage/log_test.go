@@ -93,15 +93,27 @@ func TestRefusedAfterTruncation(t *testing.T) {
 	if err := log.StoreLogs(commands(1, 9, 1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := log.DeleteRange(5, 9); err != nil {
-		t.Fatal(err)
-	}
 	bad := command(5, 2)
 	sealEntry(bad)
 	bad.Term = 3
+	var rejected *RejectedError
+	for _, replaced := range []bool{true, false} {
+		if err := log.DeleteRange(5, 9); err != nil {
+			t.Fatal(err)
+		}
+		if !replaced {
+			break
+		}
+		if err := log.StoreLogs(commands(5, 9, 2)); err != nil {
+			t.Fatal(err)
+		}
+		if err := log.StoreLog(bad); !errors.As(err, &rejected) || g.Err() != nil {
+			t.Errorf("StoreLog after they were replaced: %v, failed: %v", err, g.Err())
+		}
+	}
 	var failed *FailedError
 	if err := log.StoreLog(bad); !errors.As(err, &failed) {
-		t.Errorf("StoreLog: %v", err)
+		t.Errorf("StoreLog in the place of deleted entries: %v", err)
 	}
 	if err := g.Close(); err != nil {
 		t.Error(err)
@@ -121,6 +133,7 @@ func TestLogKeepsItsInvariants(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			g := newGuarded(t, Memory())
+			g.inner.Log = raft.NewInmemStore() // which takes anything
 			log := g.ForNode().Log
 			if err := log.StoreLogs(commands(10, 20, 1)); err != nil {
 				t.Fatal(err)
@@ -176,6 +189,43 @@ func TestLyingStores(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An entry that another goroutine stores just after it was not found is no hole,
+// and is checked as any other.
+func TestEntryStoredMeanwhile(t *testing.T) {
+	for _, damaged := range []bool{false, true} {
+		g := newGuarded(t, Memory())
+		if err := g.ForNode().Log.StoreLogs(commands(1, 9, 1)); err != nil {
+			t.Fatal(err)
+		}
+		reads := 0
+		g.faults.on("GetLog", func() error {
+			if reads++; reads == 1 {
+				return raft.ErrLogNotFound
+			}
+			return nil
+		})
+		if damaged {
+			g.inner.Log = damages{g.inner.Log}
+		}
+		err := g.ForNode().Log.GetLog(9, new(raft.Log))
+		if (err != nil) != damaged {
+			t.Errorf("damaged %v: %v", damaged, err)
+		}
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// damages reads all entries with another term than they had.
+type damages struct{ raft.LogStore }
+
+func (l damages) GetLog(index uint64, log *raft.Log) error {
+	err := l.LogStore.GetLog(index, log)
+	log.Term++
+	return err
 }
 
 type holeAt struct {

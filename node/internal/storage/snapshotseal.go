@@ -1,11 +1,12 @@
 package storage
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"slices"
 
 	"github.com/hashicorp/raft"
 )
@@ -18,10 +19,11 @@ import (
 //	configuration index | configuration | CRC-32C of all before
 const (
 	snapshotMagic   = "tsn1"
-	sealedFields    = 4 * 8                  // version, index, term, configuration index
 	sealHead        = len(snapshotMagic) + 4 // magic and length
-	maxSnapshotSeal = sealHead + 1<<20 + 4   // a configuration is far smaller
-	minSnapshotSeal = sealHead + sealedFields + 4
+	sealedFields    = 4 * 8                  // version, index, term, configuration index
+	sumSize         = 4
+	minSnapshotSeal = sealHead + sealedFields + sumSize
+	maxSnapshotSeal = minSnapshotSeal + 1<<20 // a configuration is far smaller
 )
 
 // sealSnapshot encodes the seal of a snapshot.
@@ -37,21 +39,40 @@ func sealSnapshot(meta *raft.SnapshotMeta) []byte {
 	return appendSum(seal)
 }
 
-// readSeal reads a seal from the beginning of a snapshot's content.
-func readSeal(content io.Reader) ([]byte, error) {
+// readSeal reads the seal that a snapshot's content begins with. It returns what
+// it says, and its length.
+func readSeal(content io.Reader) (meta raft.SnapshotMeta, size int, err error) {
 	seal := make([]byte, sealHead)
 	if _, err := io.ReadFull(content, seal); err != nil {
-		return nil, fmt.Errorf("its seal can't be read: %w", err)
+		return meta, 0, fmt.Errorf("its seal can't be read: %w", err)
 	}
-	length := int(binary.BigEndian.Uint32(seal[len(snapshotMagic):])) + sealHead + 4
-	if string(seal[:len(snapshotMagic)]) != snapshotMagic || length < minSnapshotSeal || length > maxSnapshotSeal {
-		return nil, errors.New("it does not begin with a seal")
+	size = int(binary.BigEndian.Uint32(seal[len(snapshotMagic):])) + sealHead + sumSize
+	if string(seal[:len(snapshotMagic)]) != snapshotMagic || size < minSnapshotSeal || size > maxSnapshotSeal {
+		return meta, 0, errors.New("it does not begin with a seal")
 	}
-	seal = append(seal, make([]byte, length-sealHead)...)
+	seal = append(seal, make([]byte, size-sealHead)...)
 	if _, err := io.ReadFull(content, seal[sealHead:]); err != nil {
-		return nil, fmt.Errorf("its seal can't be read: %w", err)
+		return meta, 0, fmt.Errorf("its seal can't be read: %w", err)
 	}
-	return seal, nil
+	meta, err = parseSeal(seal)
+	return meta, size, err
+}
+
+func parseSeal(seal []byte) (meta raft.SnapshotMeta, err error) {
+	sealed, sum := seal[:len(seal)-sumSize], seal[len(seal)-sumSize:]
+	if binary.BigEndian.Uint32(sum) != crc32.Checksum(sealed, castagnoli) {
+		return meta, fmt.Errorf("its seal: %w", errBadSeal)
+	}
+	fields, configuration := sealed[sealHead:sealHead+sealedFields], sealed[sealHead+sealedFields:]
+	if err := CheckConfiguration(configuration); err != nil {
+		return meta, fmt.Errorf("its seal: %w", err)
+	}
+	meta.Version = raft.SnapshotVersion(binary.BigEndian.Uint64(fields))
+	meta.Index = binary.BigEndian.Uint64(fields[8:])
+	meta.Term = binary.BigEndian.Uint64(fields[16:])
+	meta.ConfigurationIndex = binary.BigEndian.Uint64(fields[24:])
+	meta.Configuration = raft.DecodeConfiguration(configuration)
+	return meta, nil
 }
 
 // openSealed opens a snapshot, whose metadata must be what its seal says, and
@@ -61,8 +82,8 @@ func openSealed(store raft.SnapshotStore, id string) (*raft.SnapshotMeta, io.Rea
 	if err != nil {
 		return nil, nil, err
 	}
-	seal, err := readSeal(content)
-	if err == nil && !bytes.Equal(seal, sealSnapshot(stored)) {
+	sealed, size, err := readSeal(content)
+	if err == nil && !sameSnapshot(stored, &sealed) {
 		err = errors.New("its metadata is not what its seal says")
 	}
 	if err != nil {
@@ -70,6 +91,13 @@ func openSealed(store raft.SnapshotStore, id string) (*raft.SnapshotMeta, io.Rea
 		return nil, nil, err
 	}
 	meta := *stored
-	meta.Size -= int64(len(seal))
+	meta.Size -= int64(size)
 	return &meta, content, nil
+}
+
+// sameSnapshot compares what is sealed. It compares values and not encodings,
+// which another version of Raft could make differently.
+func sameSnapshot(a, b *raft.SnapshotMeta) bool {
+	return a.Version == b.Version && a.Index == b.Index && a.Term == b.Term &&
+		a.ConfigurationIndex == b.ConfigurationIndex && slices.Equal(a.Configuration.Servers, b.Configuration.Servers)
 }
