@@ -12,7 +12,7 @@ import (
 // command refused as lost needs somebody who ended the tenure: a release that
 // its owner sent, or another acquire that was or may have been granted. And a
 // tenure that a holder keeps is not taken over while no fault stood, from two
-// TTLs before its last grant was asked for until the takeover was. It can't
+// TTLs before its last grant was asked for until it was answered. It can't
 // tell whether a loss under a fault had to be.
 var Causeless = Checker{
 	Name:  "causeless",
@@ -100,17 +100,17 @@ func ended(op *history.Op) bool {
 
 func (f *Finding) takenForNothing(h *history.History, key string, ops []*history.Op, kept []*Tenure) {
 	for _, t := range kept {
+		f.Looked++
 		if len(t.Holds) == 0 || t.Stop != nil {
 			continue
 		}
-		f.Looked++
 		taker := takerOf(ops, t)
 		last := t.Holds[len(t.Holds)-1]
 		sent := last.Sent
 		if sent == 0 {
 			sent = last.T
 		}
-		if taker == nil || released(ops, t, taker.Return) || faultBetween(h, sent-2*h.Terms.TTL, taker.Call) {
+		if taker == nil || released(ops, t, taker.Return) || faultBetween(h, sent-2*h.Terms.TTL, taker.Return) {
 			continue
 		}
 		f.violate(Violation{

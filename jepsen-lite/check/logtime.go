@@ -36,33 +36,35 @@ func (f *Finding) appendedInTime(h *history.History) {
 	}
 }
 
-// wrongDenials finds acquires in the log of which every try was answered as
-// surely not applied.
+// wrongDenials finds acquires that were granted by the log although every try
+// was definitely refused, or is in it although every try was surely not
+// applied.
 func (f *Finding) wrongDenials(h *history.History, r *replayed) {
 	type id struct{ key, owner, req string }
 	denied := make(map[id]*history.Op)
-	open := make(map[id]bool)
+	open := make(map[id]bool)  // a try may have been granted
+	asked := make(map[id]bool) // a try was answered by the log, be it with a refusal
 	for i := range h.Ops {
 		op := &h.Ops[i]
 		if op.Invoke.F != history.Acquire {
 			continue
 		}
 		of := id{op.Invoke.Key, op.Invoke.Owner, op.Invoke.Req}
-		if op.Outcome == history.Fail && (op.Complete.Err == history.Unavailable || op.Complete.Err == history.Invalid) {
-			denied[of] = op
-		} else {
-			open[of] = true
-		}
+		denied[of] = op
+		open[of] = open[of] || op.Outcome != history.Fail
+		asked[of] = asked[of] || op.Outcome == history.Fail && (op.Complete.Err == history.Held || op.Complete.Err == history.Lost)
 	}
 	for _, v := range r.commands {
 		of := id{v.event.Key, v.event.Owner, v.event.Req}
-		if op := denied[of]; v.event.F == history.Acquire && op != nil && !open[of] {
-			f.violate(Violation{
-				Rule: "denied", Claim: ClaimS, Key: of.key, From: op.Call, To: op.Return,
-				Sentence: fmt.Sprintf("the acquire of %s by %s (request %s) was answered at %s as surely not applied, and is in the log at index %d",
-					of.key, of.owner, of.req, at(op.Return), v.event.Index),
-			}, op.Complete, v.event)
+		op := denied[of]
+		if v.event.F != history.Acquire || op == nil || open[of] || asked[of] && !v.applied {
+			continue
 		}
+		f.violate(Violation{
+			Rule: "denied", Claim: ClaimS, Key: of.key, From: op.Call, To: op.Return,
+			Sentence: fmt.Sprintf("the acquire of %s by %s (request %s) was answered at %s as %s and is in the log at index %d (granted: %v)",
+				of.key, of.owner, of.req, at(op.Return), op.Complete.Err, v.event.Index, v.applied),
+		}, op.Complete, v.event)
 	}
 }
 

@@ -33,9 +33,12 @@ type replayed struct {
 	commands []*version            // in log order
 	byKey    map[string][]*version // likewise, each list starts with the empty row
 	floor    uint64
+	tenures  []*history.Event // by number, from 1: the command that began it
+	epochs   []uint64         // likewise: its epoch
 }
 
-// replay applies the log commands of a history in the order of the log.
+// replay applies the log commands of a history in the order of the log. A
+// command that names its tenure by number gets the names that it stands for.
 func replay(h *history.History) *replayed {
 	var log []*history.Event
 	for i := range h.Events {
@@ -63,11 +66,23 @@ func (r *replayed) at(key string) []*version {
 	return r.byKey[key]
 }
 
+// name gives a command with a number its key, owner and epoch. A number that
+// was not given yet leaves them empty.
+func (r *replayed) name(e *history.Event) {
+	if n := int(e.Number); n > 0 && n <= len(r.tenures) {
+		e.Key, e.Owner, e.Epoch = r.tenures[n-1].Key, r.tenures[n-1].Owner, r.epochs[n-1]
+	}
+}
+
 func (r *replayed) apply(e *history.Event) {
+	r.name(e)
 	list := r.at(e.Key)
 	before := list[len(list)-1].row
 	v := &version{row: before, before: before, event: e}
 	v.applied = v.row.apply(e, r.floor)
+	if v.applied && e.F == history.Acquire && (v.epoch != before.epoch || !before.held) {
+		r.tenures, r.epochs = append(r.tenures, e), append(r.epochs, v.epoch)
+	}
 	if v.known && !v.held && v.forgotten == v.epoch {
 		r.floor = max(r.floor, v.epoch)
 		v.known = false

@@ -86,11 +86,13 @@ func (t *Tenure) add(e *history.Event) {
 // a gate, which says that the holder did believe to hold.
 func (t *Tenure) measure() {
 	for _, hold := range t.Holds {
-		end := hold.Fence
+		end := hold.Fence // one that passed before it was taken moves nothing
 		if t.Stop != nil {
 			end = min(end, t.Stop.T)
 		}
-		t.To = max(t.To, end)
+		if end > hold.T {
+			t.To = max(t.To, end)
+		}
 	}
 	for _, gate := range t.Gates {
 		t.To = max(t.To, gate.T)

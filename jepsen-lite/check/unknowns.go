@@ -51,6 +51,7 @@ type unknowns struct {
 
 func newUnknowns(h *history.History) *unknowns {
 	u := &unknowns{last: make(map[commandID]uint64)}
+	replay(h) // which names the commands that have only a number
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Kind == history.Log {
 			u.logged = true

@@ -94,6 +94,7 @@ type Event struct {
 	Index  uint64 `json:"index,omitempty"`  // of the log entry
 	Term   uint64 `json:"term,omitempty"`   // of the log entry, or of the leader
 	Pos    int    `json:"pos,omitempty"`    // of the command in its log entry, from 0
+	Number uint64 `json:"number,omitempty"` // of a logged command that names its tenure by it: the n-th that was ever granted
 	Forget bool   `json:"forget,omitempty"` // a release that also forgets
 
 	// Evidence of a logged acquire: what its proposer saw expire.

@@ -47,7 +47,9 @@ var checks = map[Kind]func(*Event) error{
 	Leader:   func(e *Event) error { return errors.Join(need("node", e.Node != ""), need("term", e.Term != 0)) },
 	Snapshot: func(e *Event) error { return errors.Join(need("node", e.Node != ""), need("index", e.Index != 0)) },
 	Log: func(e *Event) error {
-		return errors.Join(need("index", e.Index != 0), oneOf("f", e.F, Acquire, Renew, Release, Forget, Cluster))
+		named := e.F == Cluster || e.Number != 0 || e.Key != "" && e.Owner != ""
+		return errors.Join(need("index", e.Index != 0), need("key and owner, or number", named),
+			oneOf("f", e.F, Acquire, Renew, Release, Forget, Cluster))
 	},
 	Watch: func(e *Event) error {
 		return errors.Join(need("client", e.Client != ""), need("node", e.Node != ""), need("index", e.Index != 0),

@@ -1,0 +1,245 @@
+package virtual
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"example.com/tenure/jepsen-lite/history"
+	"example.com/tenure/jepsen-lite/plan"
+)
+
+// foundingTakes bounds how long the cluster may take to be founded.
+const foundingTakes = 30 * time.Second
+
+// A Run is what a run is made of.
+type Run struct {
+	Plan    *plan.Plan
+	History *history.Writer
+	Terms   *history.Terms // of the history's first line
+	// Log returns where a node or a replica logs; nil is nowhere.
+	Log func(name string) hclog.Logger
+	// Progress is told every ten seconds of the run's time, and at its end.
+	Progress func(Progress)
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Elapsed    time.Duration // of the run's time
+	Operations int
+	Changes    int // of ownership
+	Faults     int
+}
+
+// Do runs a plan in a bubble of its own. The error says why the run could not
+// be carried out; what it found is in the history.
+func Do(t *testing.T, r Run) (err error) {
+	defer func() {
+		// The bubble panics if anything in it is left behind. The history
+		// says so already, with what it is.
+		if p := recover(); p != nil && !strings.Contains(fmt.Sprint(p), "blocked goroutines remain") {
+			panic(p)
+		}
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		err = newArena(r).run()
+	})
+	return err
+}
+
+// An arena is a run under way.
+type arena struct {
+	Run
+	plan  *plan.Plan
+	start time.Time
+	net   *Net
+	ctx   context.Context // of all that works: cancelled at the end
+	stop  context.CancelFunc
+	keys  []string
+	addrs []string
+
+	registers map[string]*register
+	nodes     map[string]*server
+
+	mu        sync.Mutex
+	err       error // the first one
+	ids       uint64
+	done      Progress // so far
+	rng       *rand.Rand
+	rates     map[string]float64 // of clocks that a fault changed
+	processes map[string]*process
+	left      sync.WaitGroup // what is left of crashed nodes
+}
+
+func newArena(r Run) *arena {
+	a := &arena{
+		Run: r, plan: r.Plan, start: time.Now(), net: NewNet(r.Plan.Seed),
+		registers: make(map[string]*register), nodes: make(map[string]*server),
+		rng: rand.New(rand.NewPCG(r.Plan.Seed, 2)), rates: make(map[string]float64), processes: make(map[string]*process),
+	}
+	a.ctx, a.stop = context.WithCancel(context.Background())
+	for i := range r.Plan.Keys {
+		a.keys = append(a.keys, plan.KeyName(i))
+		a.registers[plan.KeyName(i)] = newRegister()
+	}
+	return a
+}
+
+func (a *arena) run() error {
+	a.record(history.Event{Kind: history.Run, Terms: a.Terms})
+	if err := a.found(); err != nil {
+		a.stop()
+		a.closeNodes()
+		return err
+	}
+	a.record(history.Event{Kind: history.Phase, F: history.PhaseSafety})
+	begun := a.now()
+	var observers sync.WaitGroup
+	a.observe(&observers)
+	for i := range a.plan.Replicas {
+		a.begin(plan.ReplicaName(i))
+	}
+	a.strike(begun)
+	a.record(history.Event{Kind: history.Phase, F: history.PhaseLiveness})
+	a.sleep(time.Duration(a.plan.Liveness))
+	a.end(&observers)
+	return a.failed()
+}
+
+// end closes everything and writes down what is known only then.
+func (a *arena) end(observers *sync.WaitGroup) {
+	a.mu.Lock()
+	processes := a.processes
+	a.processes = make(map[string]*process)
+	a.mu.Unlock()
+	a.stop()
+	var closing sync.WaitGroup
+	for _, p := range processes {
+		closing.Go(p.close)
+	}
+	closing.Wait()
+	observers.Wait()
+	time.Sleep(time.Second) // so that all nodes apply the same
+	a.sums()
+	commit := a.committed()
+	a.closeNodes()
+	a.left.Wait()
+	a.writeLog(commit)
+	a.progress()
+	a.leaks()
+	a.record(history.Event{Kind: history.End})
+}
+
+// now returns how long the run goes on.
+func (a *arena) now() time.Duration { return time.Since(a.start) }
+
+// sleep lets time pass, up to the end of the run.
+func (a *arena) sleep(d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return a.ctx.Err() == nil
+	case <-a.ctx.Done():
+		return false
+	}
+}
+
+// record writes an event, with the present instant.
+func (a *arena) record(e history.Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e.T = a.now()
+	if e.Kind == history.Run {
+		e.T = 0
+	}
+	switch {
+	case e.Kind == history.Invoke:
+		a.done.Operations++
+	case e.Kind == history.Fault:
+		a.done.Faults++
+	case e.Kind == history.OK && e.F == history.Acquire:
+		a.done.Changes++
+	}
+	if err := a.History.Write(e); err != nil && a.err == nil {
+		a.err = err
+	}
+}
+
+func (a *arena) note(text string) { a.record(history.Event{Kind: history.Note, Msg: text}) }
+
+// fail says that the run can't be what it was to be.
+func (a *arena) fail(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.err == nil {
+		a.err = fmt.Errorf("%v into the run: "+format, append([]any{a.now()}, args...)...)
+	}
+}
+
+func (a *arena) failed() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.err
+}
+
+func (a *arena) nextID() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ids++
+	return a.ids
+}
+
+func (a *arena) progress() {
+	if a.Progress == nil {
+		return
+	}
+	a.mu.Lock()
+	p := a.done
+	p.Elapsed = a.now()
+	a.mu.Unlock()
+	a.Progress(p)
+}
+
+func (a *arena) logger(name string) hclog.Logger {
+	if a.Log == nil {
+		return nil
+	}
+	return a.Log(name)
+}
+
+// newClock returns the clock of a new process on a host: each starts at
+// another origin.
+func (a *arena) newClock(host string) *Clock {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	rate, changed := a.rates[host]
+	if !changed {
+		rate = 1
+	}
+	return NewClock(time.Duration(a.rng.Int64N(int64(1000*time.Hour))), rate)
+}
+
+// begin starts a replica's next incarnation and its work.
+func (a *arena) begin(name string) {
+	p, err := a.startProcess(name)
+	if err != nil {
+		a.fail("%w", err)
+		return
+	}
+	a.mu.Lock()
+	a.processes[name] = p
+	a.mu.Unlock()
+	p.contend()
+}
+
+func (a *arena) process(name string) *process {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.processes[name]
+}

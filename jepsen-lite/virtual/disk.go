@@ -1,0 +1,227 @@
+package virtual
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+
+	"example.com/tenure/node"
+)
+
+// syncTakes is how long a write to a disk takes until it is synced.
+const syncTakes = 200 * time.Microsecond
+
+var errCrashed = errors.New("the process that used the disk has crashed")
+
+// A Disk is a node's disk: it keeps what was synced when the process that uses
+// it crashes, and notes down every entry that was ever compacted away, so that
+// the whole log can be read back. It implements node.Storage.
+type Disk struct {
+	kept node.Storage
+
+	mu       sync.Mutex
+	use      *use // nil while nobody has it open
+	entries  map[uint64]raft.Log
+	installs func(index uint64) // told of each snapshot that came from the leader
+}
+
+// NewDisk returns an empty disk. installs is called, from a goroutine of the
+// node, for each snapshot that was installed.
+func NewDisk(installs func(index uint64)) *Disk {
+	return &Disk{kept: node.MemoryStorage(), entries: make(map[uint64]raft.Log), installs: installs}
+}
+
+// A use is one opening of the disk.
+type use struct {
+	disk   *Disk
+	stores node.Stores
+	mu     sync.Mutex
+	over   bool
+}
+
+// Open implements node.Storage.
+func (d *Disk) Open(logger hclog.Logger) (node.Stores, error) {
+	stores, err := d.kept.Open(logger)
+	if err != nil {
+		return node.Stores{}, err
+	}
+	u := &use{disk: d, stores: stores}
+	d.mu.Lock()
+	d.use = u
+	d.mu.Unlock()
+	return node.Stores{
+		Log: diskLog{u, stores.Log}, Stable: diskStable{u, stores.Stable}, Snapshots: diskSnapshots{u, stores.Snapshots},
+		Name: "virtual disk", Close: u.close,
+	}, nil
+}
+
+// Crash ends the opening at once: what was not written yet never will be.
+func (d *Disk) Crash() {
+	d.mu.Lock()
+	u := d.use
+	d.use = nil
+	d.mu.Unlock()
+	if u != nil {
+		_ = u.close() // of memory
+	}
+}
+
+// Entries calls f with every entry that the disk ever had and that was not
+// written over, in order.
+func (d *Disk) Entries(f func(raft.Log)) error {
+	stores, err := d.kept.Open(hclog.NewNullLogger())
+	if err != nil {
+		return err
+	}
+	defer stores.Close()
+	first, err := stores.Log.FirstIndex()
+	if err != nil {
+		return err
+	}
+	last, err := stores.Log.LastIndex()
+	if err != nil {
+		return err
+	}
+	for i := uint64(1); i <= last; i++ {
+		entry, compacted := d.entries[i]
+		if i >= first && first > 0 {
+			if err := stores.Log.GetLog(i, &entry); err != nil {
+				return err
+			}
+		} else if !compacted {
+			continue // it came in a snapshot
+		}
+		f(entry)
+	}
+	return nil
+}
+
+func (u *use) close() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.over {
+		return nil
+	}
+	u.over = true
+	return u.stores.Close()
+}
+
+// alive reports an error once the process has crashed.
+func (u *use) alive() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.over {
+		return errCrashed
+	}
+	return nil
+}
+
+// write makes a write take its time. A crash in between loses it.
+func (u *use) write() error {
+	time.Sleep(syncTakes)
+	return u.alive()
+}
+
+type diskLog struct {
+	use *use
+	raft.LogStore
+}
+
+// StoreLog implements raft.LogStore.
+func (l diskLog) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Log{entry}) }
+
+// StoreLogs implements raft.LogStore.
+func (l diskLog) StoreLogs(entries []*raft.Log) error {
+	if err := l.use.write(); err != nil {
+		return err
+	}
+	return l.LogStore.StoreLogs(entries)
+}
+
+// DeleteRange implements raft.LogStore. What is deleted from the front was
+// committed, and is noted down.
+func (l diskLog) DeleteRange(from, to uint64) error {
+	if err := l.use.write(); err != nil {
+		return err
+	}
+	if first, err := l.LogStore.FirstIndex(); err == nil && from == first {
+		l.note(from, to)
+	}
+	return l.LogStore.DeleteRange(from, to)
+}
+
+func (l diskLog) note(from, to uint64) {
+	d := l.use.disk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := from; i <= to; i++ {
+		var entry raft.Log
+		if l.LogStore.GetLog(i, &entry) == nil {
+			d.entries[i] = entry
+		}
+	}
+}
+
+type diskStable struct {
+	use *use
+	raft.StableStore
+}
+
+// Set implements raft.StableStore.
+func (s diskStable) Set(key, value []byte) error {
+	if err := s.use.write(); err != nil {
+		return err
+	}
+	return s.StableStore.Set(key, value)
+}
+
+// SetUint64 implements raft.StableStore.
+func (s diskStable) SetUint64(key []byte, value uint64) error {
+	if err := s.use.write(); err != nil {
+		return err
+	}
+	return s.StableStore.SetUint64(key, value)
+}
+
+type diskSnapshots struct {
+	use *use
+	raft.SnapshotStore
+}
+
+// Create implements raft.SnapshotStore.
+func (s diskSnapshots) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration, configurationIndex uint64, trans raft.Transport) (raft.SnapshotSink, error) {
+	if err := s.use.write(); err != nil {
+		return nil, err
+	}
+	sink, err := s.SnapshotStore.Create(version, index, term, configuration, configurationIndex, trans)
+	if err != nil {
+		return nil, err
+	}
+	last, err := s.use.stores.Log.LastIndex()
+	if err != nil {
+		return nil, errors.Join(err, sink.Cancel())
+	}
+	return diskSink{sink, s.use, index, last < index}, nil
+}
+
+type diskSink struct {
+	raft.SnapshotSink
+	use       *use
+	index     uint64
+	installed bool // it is ahead of the log: it came from the leader
+}
+
+// Close implements raft.SnapshotSink.
+func (s diskSink) Close() error {
+	if err := s.use.write(); err != nil {
+		return errors.Join(err, s.SnapshotSink.Cancel())
+	}
+	err := s.SnapshotSink.Close()
+	if err == nil && s.installed {
+		s.use.disk.installs(s.index)
+	}
+	return err
+}

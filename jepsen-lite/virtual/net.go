@@ -1,0 +1,264 @@
+package virtual
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	latency     = 500 * time.Microsecond // of every link, at least
+	jitter      = 500 * time.Microsecond // on top of it, at most
+	brokenAfter = 10 * time.Second       // of silence a connection breaks, as TCP's does here
+	retry       = 500 * time.Millisecond // of a dial whose packets are lost
+)
+
+// A Net is a simulated network of hosts. Bytes on one connection arrive in
+// order, like TCP's: a cut link holds them until it is healed, or until the
+// connection breaks. It can be used concurrently.
+type Net struct {
+	mu        sync.Mutex
+	rng       *rand.Rand
+	links     map[[2]string]*link
+	listeners map[string]*listener
+	conns     map[*conn]struct{}
+}
+
+// A link is what passes from one host to another.
+type link struct {
+	cuts          int // faults that cut it
+	since         int // counts the cuts, to tell a new one from an old one
+	delay, jitter time.Duration
+}
+
+// NewNet returns a network whose delays are drawn from a seed.
+func NewNet(seed uint64) *Net {
+	return &Net{
+		rng:       rand.New(rand.NewPCG(seed, 1)),
+		links:     make(map[[2]string]*link),
+		listeners: make(map[string]*listener),
+		conns:     make(map[*conn]struct{}),
+	}
+}
+
+func (n *Net) link(from, to string) *link {
+	l := n.links[[2]string{from, to}]
+	if l == nil {
+		l = &link{}
+		n.links[[2]string{from, to}] = l
+	}
+	return l
+}
+
+// Cut stops everything from one host to another, once more; Heal takes one cut
+// back.
+func (n *Net) Cut(from, to string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.link(from, to)
+	l.cuts++
+	if l.cuts > 1 {
+		return
+	}
+	l.since++
+	since := l.since
+	time.AfterFunc(brokenAfter, func() { n.breakSilent(from, to, since) })
+}
+
+// Heal takes one cut of a link back.
+func (n *Net) Heal(from, to string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.link(from, to)
+	if l.cuts--; l.cuts == 0 {
+		l.since++
+		n.wake(from, to)
+	}
+}
+
+// Slow adds a delay to a link, and a random one up to jitter; zeros end it.
+func (n *Net) Slow(from, to string, delay, jitter time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.link(from, to)
+	l.delay, l.jitter = delay, jitter
+	n.wake(from, to)
+}
+
+func (n *Net) wake(from, to string) {
+	for c := range n.conns {
+		for _, f := range []*flow{c.in, c.out} {
+			if f.from == from && f.to == to {
+				f.changed.Broadcast()
+			}
+		}
+	}
+}
+
+// breakSilent breaks the connections over a link that has been cut ever since.
+func (n *Net) breakSilent(from, to string, since int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.link(from, to).since != since {
+		return
+	}
+	for c := range n.conns {
+		if c.between(from, to) {
+			c.breakOff(syscall.ETIMEDOUT)
+		}
+	}
+}
+
+// Ping reports whether a packet gets from one host to another, and how long it
+// takes.
+func (n *Net) Ping(from, to string) (time.Duration, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.takes(from, to), n.link(from, to).cuts == 0
+}
+
+// takes draws how long a packet is under way.
+func (n *Net) takes(from, to string) time.Duration {
+	l := n.link(from, to)
+	return latency + l.delay + time.Duration(n.rng.Int64N(int64(jitter+l.jitter)))
+}
+
+// A Host is the network as one process on a host has it. It implements
+// node.Network.
+type Host struct {
+	net  *Net
+	name string
+	gone bool // the process ended
+}
+
+// Host returns the network for a new process on a host.
+func (n *Net) Host(name string) *Host { return &Host{net: n, name: name} }
+
+// Die ends the process: its connections are reset, its listeners are gone, and
+// nothing it does reaches the network any more.
+func (h *Host) Die() {
+	n := h.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h.gone = true
+	for c := range n.conns {
+		if c.host == h {
+			c.abort()
+		}
+	}
+	for addr, l := range n.listeners {
+		if l.host == h {
+			delete(n.listeners, addr)
+			l.changed.Broadcast()
+		}
+	}
+}
+
+// Listen implements node.Network. The address is the host's name and a port.
+func (h *Host) Listen(addr string) (net.Listener, error) {
+	h.net.mu.Lock()
+	defer h.net.mu.Unlock()
+	if h.gone || h.net.listeners[addr] != nil || hostOf(addr) != h.name {
+		return nil, fmt.Errorf("listen %s on %s: %w", addr, h.name, syscall.EADDRINUSE)
+	}
+	l := &listener{host: h, addr: addr, changed: sync.NewCond(&h.net.mu)}
+	h.net.listeners[addr] = l
+	return l, nil
+}
+
+func hostOf(addr string) string {
+	host, _, _ := strings.Cut(addr, ":")
+	return host
+}
+
+// Dial implements node.Network. Across a cut it tries until ctx ends.
+func (h *Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
+	to := hostOf(addr)
+	for {
+		h.net.mu.Lock()
+		passes := h.net.link(h.name, to).cuts == 0 && h.net.link(to, h.name).cuts == 0
+		wait := h.net.takes(h.name, to) + h.net.takes(to, h.name)
+		h.net.mu.Unlock()
+		if !passes {
+			wait = retry
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("dial %s: %w", addr, ctx.Err())
+		case <-time.After(wait):
+		}
+		if passes {
+			return h.connect(addr)
+		}
+	}
+}
+
+func (h *Host) connect(addr string) (net.Conn, error) {
+	n := h.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	l := n.listeners[addr]
+	if h.gone || l == nil {
+		return nil, fmt.Errorf("dial %s: %w", addr, syscall.ECONNREFUSED)
+	}
+	near, far := n.pipe(h, l.host)
+	l.waiting = append(l.waiting, far)
+	l.changed.Broadcast()
+	return near, nil
+}
+
+type listener struct {
+	host    *Host
+	addr    string
+	changed *sync.Cond // on the network's lock
+	waiting []*conn
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	n := l.host.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for {
+		if n.listeners[l.addr] != l {
+			return nil, net.ErrClosed
+		}
+		if len(l.waiting) > 0 {
+			c := l.waiting[0]
+			l.waiting = l.waiting[1:]
+			return c, nil
+		}
+		l.changed.Wait()
+	}
+}
+
+// Close implements net.Listener.
+func (l *listener) Close() error {
+	n := l.host.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.listeners[l.addr] == l {
+		delete(n.listeners, l.addr)
+		for _, c := range l.waiting {
+			c.abort()
+		}
+	}
+	l.changed.Broadcast()
+	return nil
+}
+
+// Addr implements net.Listener.
+func (l *listener) Addr() net.Addr { return address(l.addr) }
+
+type address string
+
+// Network implements net.Addr.
+func (address) Network() string { return "virtual" }
+
+// String implements net.Addr.
+func (a address) String() string { return string(a) }
