@@ -22,13 +22,15 @@ func TestConcurrentAppendsShareASync(t *testing.T) {
 				t.Errorf("append %d: %v", i, err)
 			}
 		})
+		if i == 0 {
+			until(func() bool { return slow.count() == 1 }) // its sync is under way
+		}
 	}
-	for joined := 0; joined < 100; {
+	until(func() bool {
 		l.mu.Lock()
-		joined = len(l.waiting)
-		l.mu.Unlock()
-		runtime.Gosched()
-	}
+		defer l.mu.Unlock()
+		return len(l.waiting) == 100
+	})
 	close(slow.release)
 	appends.Wait()
 	if syncs := slow.count(); syncs != 2 {
@@ -36,6 +38,13 @@ func TestConcurrentAppendsShareASync(t *testing.T) {
 	}
 	if got := ids(t, l); len(got) != 100 {
 		t.Errorf("the ledger has %d entries, want 100", len(got))
+	}
+}
+
+// until waits for what is about to happen; the test's own timeout bounds it.
+func until(holds func() bool) {
+	for !holds() {
+		runtime.Gosched()
 	}
 }
 
