@@ -108,8 +108,21 @@ func (s *Sequencer) result(c *fsm.Command, r *fsm.Result) tenure.Result {
 	case fsm.Lost:
 		return tenure.Result{Err: s.lost(c, r)}
 	default:
-		return tenure.Result{Err: &tenure.InvalidError{Key: c.Key, Field: "command", Value: fmt.Sprintf("%+v", *c), Bound: r.Reason}}
+		return tenure.Result{Err: s.invalid(c, r)}
 	}
+}
+
+// invalid says what the state machine found malformed: what the boundary could
+// not know, since it depends on the cluster.
+func (s *Sequencer) invalid(c *fsm.Command, r *fsm.Result) error {
+	_, largest := s.cfg.Machine.Cluster()
+	if c.Kind == fsm.Acquire || c.Kind == fsm.Renew {
+		if err, ok := tenure.ValidateTTL(c.TTL, largest).(*tenure.InvalidError); ok {
+			err.Key = c.Key
+			return err
+		}
+	}
+	return &tenure.InvalidError{Key: c.Key, Field: "command", Value: "(" + r.Reason + ")", Bound: "one that the log can take"}
 }
 
 // held tells of the tenure that refused an acquire, and how long it has left as

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,8 @@ type Machine struct {
 	// leading makes Apply hand out results; a follower has no use for them.
 	leading atomic.Bool
 
+	seed fsm.Option
+
 	mu       sync.RWMutex
 	state    *fsm.State
 	observed observed
@@ -59,7 +62,9 @@ func (m *Machine) StoreConfiguration(_ uint64, c raft.Configuration) {
 
 // New returns a machine with an empty state.
 func New(cfg Config) *Machine {
-	return &Machine{cfg: cfg, state: fsm.New()}
+	// Nobody who chooses keys can know where they fall in this node's index.
+	seed := fsm.WithSeed(rand.Uint64(), rand.Uint64())
+	return &Machine{cfg: cfg, seed: seed, state: fsm.New(seed)}
 }
 
 // An Applied is what Apply gives to whoever proposed the entry.

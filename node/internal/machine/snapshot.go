@@ -45,7 +45,7 @@ func joined(err, also error) error {
 // now: nobody knows any more when its newest grant was applied.
 func (m *Machine) Restore(source io.ReadCloser) (err error) {
 	defer source.Close()
-	state, err := fsm.Restore(source)
+	state, err := fsm.Restore(source, m.seed)
 	if err != nil {
 		return fmt.Errorf("restoring a snapshot: %w", err)
 	}

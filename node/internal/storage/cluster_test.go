@@ -216,6 +216,9 @@ func testEntry(n int64) []byte {
 }
 
 func checkTestEntry(data []byte) error {
+	if string(data) == "panic" {
+		panic("this entry")
+	}
 	if len(data) != 12 || binary.BigEndian.Uint32(data[8:]) != crc32.ChecksumIEEE(data[:8]) {
 		return errors.New("not a test entry")
 	}

@@ -4,12 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/raft"
-	"pgregory.net/rapid"
-
-	"example.com/tenure"
 )
 
 // Entries from a peer are refused if they are not as their leader made them, or
@@ -29,17 +25,18 @@ func TestCheckReceived(t *testing.T) {
 			seal(&raft.Log{Index: 2, Term: 1, Type: raft.LogBarrier}),
 			seal(&raft.Log{Index: 3, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(raft.Configuration{})}),
 		}, ""},
-		"absent":          {[]*raft.Log{nil}, "absent"},
-		"without a seal":  {[]*raft.Log{command(5, 2)}, "no checksum"},
-		"a flipped bit":   {[]*raft.Log{flipped}, "does not match"},
-		"a gap":           {[]*raft.Log{seal(command(5, 2)), seal(command(7, 2))}, "does not follow"},
-		"a term too low":  {[]*raft.Log{seal(command(5, 2)), seal(command(6, 1))}, "does not follow"},
-		"no index":        {[]*raft.Log{seal(command(0, 2))}, "index is 0"},
-		"no term":         {[]*raft.Log{seal(command(5, 0))}, "term 0"},
-		"no command":      {[]*raft.Log{seal(&raft.Log{Index: 5, Term: 2, Data: []byte("?")})}, "not a test entry"},
-		"unknown":         {[]*raft.Log{seal(&raft.Log{Index: 5, Term: 2, Type: 77})}, "type, 77, is unknown"},
-		"of an old kind":  {[]*raft.Log{seal(&raft.Log{Index: 5, Term: 2, Type: raft.LogAddPeerDeprecated})}, "is unknown"},
-		"a configuration": {[]*raft.Log{seal(&raft.Log{Index: 5, Term: 2, Type: raft.LogConfiguration, Data: []byte{0xc1}})}, "can't be decoded"},
+		"absent":                          {[]*raft.Log{nil}, "absent"},
+		"without a seal":                  {[]*raft.Log{command(5, 2)}, "no checksum"},
+		"a flipped bit":                   {[]*raft.Log{flipped}, "does not match"},
+		"a gap":                           {[]*raft.Log{seal(command(5, 2)), seal(command(7, 2))}, "does not follow"},
+		"a term too low":                  {[]*raft.Log{seal(command(5, 2)), seal(command(6, 1))}, "does not follow"},
+		"no index":                        {[]*raft.Log{seal(command(0, 2))}, "index is 0"},
+		"no term":                         {[]*raft.Log{seal(command(5, 0))}, "term 0"},
+		"no command":                      {[]*raft.Log{seal(&raft.Log{Index: 5, Term: 2, Data: []byte("?")})}, "not a test entry"},
+		"a command that panics the check": {[]*raft.Log{seal(&raft.Log{Index: 5, Term: 2, Data: []byte("panic")})}, "panicked"},
+		"unknown":                         {[]*raft.Log{seal(&raft.Log{Index: 5, Term: 2, Type: 77})}, "type, 77, is unknown"},
+		"of an old kind":                  {[]*raft.Log{seal(&raft.Log{Index: 5, Term: 2, Type: raft.LogAddPeerDeprecated})}, "is unknown"},
+		"a configuration":                 {[]*raft.Log{seal(&raft.Log{Index: 5, Term: 2, Type: raft.LogConfiguration, Data: []byte{0xc1}})}, "can't be decoded"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -243,176 +240,3 @@ func (l holeAt) GetLog(index uint64, log *raft.Log) error {
 type deletesNothing struct{ raft.LogStore }
 
 func (deletesNothing) DeleteRange(uint64, uint64) error { return nil }
-
-// logModel is what a log without holes holds.
-type logModel struct {
-	first uint64
-	terms []uint64
-}
-
-func (m *logModel) last() uint64 { return m.first + uint64(len(m.terms)) - 1 }
-
-// Both storages behave as the model does, whatever Raft does to them, also
-// across being opened again; and StoredAt knows an entry only while it is there.
-func TestLogAgainstModel(t *testing.T) {
-	for name, storage := range bothStorages(t) {
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(rt *rapid.T) { againstModel(t, rt, storage) })
-		})
-	}
-}
-
-func againstModel(t *testing.T, rt *rapid.T, storage Storage) {
-	g := newGuarded(t, storage)
-	defer func() { g.Close() }()
-	empty(t, g.ForNode().Log)
-	model := logModel{first: rapid.Uint64Range(1, 1000).Draw(rt, "first")}
-	term := uint64(1)
-	rt.Repeat(map[string]func(*rapid.T){
-		"store": func(rt *rapid.T) {
-			n := rapid.Uint64Range(1, 20).Draw(rt, "n")
-			term += rapid.Uint64Range(0, 1).Draw(rt, "term")
-			from := model.first + uint64(len(model.terms))
-			if err := g.ForNode().Log.StoreLogs(commands(from, from+n-1, term)); err != nil {
-				rt.Fatal(err)
-			}
-			for range n {
-				model.terms = append(model.terms, term)
-			}
-		},
-		"compact": func(rt *rapid.T) {
-			if len(model.terms) == 0 {
-				rt.Skip()
-			}
-			n := rapid.IntRange(1, len(model.terms)).Draw(rt, "n")
-			if err := g.ForNode().Log.DeleteRange(model.first, model.first+uint64(n)-1); err != nil {
-				rt.Fatal(err)
-			}
-			model.first, model.terms = model.first+uint64(n), model.terms[n:]
-		},
-		"truncate": func(rt *rapid.T) {
-			if len(model.terms) == 0 {
-				rt.Skip()
-			}
-			n := rapid.IntRange(1, len(model.terms)).Draw(rt, "n")
-			if err := g.ForNode().Log.DeleteRange(model.last()-uint64(n)+1, model.last()); err != nil {
-				rt.Fatal(err)
-			}
-			model.terms = model.terms[:len(model.terms)-n]
-			term++
-		},
-		"": func(rt *rapid.T) { compareLog(rt, g.Guarded, &model) },
-	})
-	if err := g.Close(); err != nil {
-		rt.Fatal(err)
-	}
-	g = newGuarded(t, storage)
-	for index := range g.stored.ring {
-		g.stored.ring[index].index = 0
-	}
-	compareEntries(rt, g.Guarded, &model)
-}
-
-func empty(t *testing.T, log raft.LogStore) {
-	first, err := log.FirstIndex()
-	if err != nil {
-		t.Fatal(err)
-	}
-	last, err := log.LastIndex()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if last == 0 {
-		return
-	}
-	if err := log.DeleteRange(first, last); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func compareLog(rt *rapid.T, g *Guarded, model *logModel) {
-	compareEntries(rt, g, model)
-	for i := range uint64(len(model.terms) + 10) {
-		index := model.first + i
-		_, known := g.StoredAt(index, termAt(model, index))
-		if want := i < uint64(len(model.terms)); known != want {
-			rt.Fatalf("StoredAt knows entry %d: %v", index, known)
-		}
-		if _, known := g.StoredAt(index, 1<<40); known {
-			rt.Fatalf("StoredAt knows entry %d under another term", index)
-		}
-	}
-}
-
-func termAt(model *logModel, index uint64) uint64 {
-	if i := index - model.first; i < uint64(len(model.terms)) {
-		return model.terms[i]
-	}
-	return 1
-}
-
-func compareEntries(rt *rapid.T, g *Guarded, model *logModel) {
-	wantFirst, wantLast := model.first, model.last()
-	if len(model.terms) == 0 {
-		wantFirst, wantLast = 0, 0
-	}
-	first, err1 := g.ForNode().Log.FirstIndex()
-	last, err2 := g.ForNode().Log.LastIndex()
-	if first != wantFirst || last != wantLast || err1 != nil || err2 != nil {
-		rt.Fatalf("entries %d to %d, want %d to %d: %v, %v", first, last, wantFirst, wantLast, err1, err2)
-	}
-	for i, term := range model.terms {
-		var log raft.Log
-		if err := g.ForNode().Log.GetLog(model.first+uint64(i), &log); err != nil || log.Term != term {
-			rt.Fatalf("entry %d: term %d, want %d: %v", model.first+uint64(i), log.Term, term, err)
-		}
-	}
-	for _, index := range []uint64{0, model.first - 1, model.first + uint64(len(model.terms))} {
-		if err := g.ForNode().Log.GetLog(index, new(raft.Log)); err != raft.ErrLogNotFound {
-			rt.Fatalf("entry %d: %v", index, err)
-		}
-	}
-}
-
-// The instant of an entry is that at which storing it began.
-func TestStoredAt(t *testing.T) {
-	clock := &handClock{now: 5 * time.Second}
-	f := &faults{}
-	stores, err := faulty{Memory(), f}.Open(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := Guard(stores, GuardConfig{Clock: clock, CheckEntry: checkTestEntry, Fail: func(err error) { t.Error(err) }})
-	f.on("StoreLogs", func() error { clock.now += time.Second; return nil })
-	if err := g.ForNode().Log.StoreLogs(commands(1, 2, 1)); err != nil {
-		t.Fatal(err)
-	}
-	if at, ok := g.StoredAt(2, 1); at != 5*time.Second || !ok {
-		t.Errorf("entry 2 was stored at %v, %v", at, ok)
-	}
-	if _, ok := g.StoredAt(0, 0); ok {
-		t.Error("there is an entry 0")
-	}
-	// The ring is bounded: the oldest entries are forgotten.
-	for from := uint64(3); from < 3+storedSize; from += 64 {
-		if err := g.ForNode().Log.StoreLogs(commands(from, from+63, 1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, ok := g.StoredAt(2, 1); ok {
-		t.Error("entry 2 is still known")
-	}
-	if _, ok := g.StoredAt(3+storedSize-1, 1); !ok {
-		t.Error("the newest entry is not known")
-	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-// handClock is moved by hand.
-type handClock struct{ now time.Duration }
-
-func (c *handClock) Now() time.Duration { return c.now }
-
-func (c *handClock) AfterFunc(time.Duration, func()) tenure.Timer { panic("not used") }

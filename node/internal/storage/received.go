@@ -23,18 +23,24 @@ func (g *Guarded) CheckReceived(entries []*raft.Log) error {
 	return nil
 }
 
-func (g *Guarded) checkReceived(before, log *raft.Log) error {
+// checkReceived checks one entry. Whatever is in it, also if the check panics
+// over it, ends in an error.
+func (g *Guarded) checkReceived(before, log *raft.Log) (err error) {
 	if log == nil {
 		return &RejectedError{Err: errors.New("it is absent")}
 	}
-	err := checkSeal(log)
-	if err == nil {
-		err = g.checkEntry(before, log)
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("checking it panicked: %v", p)
+		}
+		if err != nil {
+			err = &RejectedError{Index: log.Index, Err: err}
+		}
+	}()
+	if err := checkSeal(log); err != nil {
+		return err
 	}
-	if err != nil {
-		return &RejectedError{Index: log.Index, Err: err}
-	}
-	return nil
+	return g.checkEntry(before, log)
 }
 
 // vet checks entries that are about to be stored, and seals those that have no
