@@ -92,7 +92,7 @@ func carryOut(t *testing.T, p *plan.Plan, o Options, w *history.Writer) error {
 }
 
 // Judge checks a history and tells what the checkers found. With a folder it
-// writes the reports into it.
+// writes the reports into it, and makes it if it does not exist.
 func Judge(path, dir string, out io.Writer) (*report.Report, error) {
 	h, err := history.ReadFile(path)
 	if err != nil {
@@ -100,6 +100,9 @@ func Judge(path, dir string, out io.Writer) (*report.Report, error) {
 	}
 	r := report.New(h, check.Judge(h))
 	if dir != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("make the report's folder: %w", err)
+		}
 		if err := r.WriteFiles(dir); err != nil {
 			return nil, err
 		}

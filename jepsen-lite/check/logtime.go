@@ -36,36 +36,53 @@ func (f *Finding) appendedInTime(h *history.History) {
 	}
 }
 
-// wrongDenials finds acquires that were granted by the log although every try
-// was definitely refused, or is in it although every try was surely not
-// applied.
+// wrongDenials finds commands in the log that no try can have caused: all that
+// were sent by the time at which the command was surely in the log were
+// answered as not applied, or as refused where the command was granted.
 func (f *Finding) wrongDenials(h *history.History, r *replayed) {
-	type id struct{ key, owner, req string }
-	denied := make(map[id]*history.Op)
-	open := make(map[id]bool)  // a try may have been granted
-	asked := make(map[id]bool) // a try was answered by the log, be it with a refusal
+	tries := make(map[commandID][]*history.Op)
 	for i := range h.Ops {
-		op := &h.Ops[i]
-		if op.Invoke.F != history.Acquire {
+		if op := &h.Ops[i]; op.Invoke.F == history.Acquire {
+			tries[idOf(op.Invoke)] = append(tries[idOf(op.Invoke)], op)
+		}
+	}
+	u := newUnknowns(h)
+	for _, v := range r.commands {
+		if v.event.F != history.Acquire {
 			continue
 		}
-		of := id{op.Invoke.Key, op.Invoke.Owner, op.Invoke.Req}
-		denied[of] = op
-		open[of] = open[of] || op.Outcome != history.Fail
-		asked[of] = asked[of] || op.Outcome == history.Fail && (op.Complete.Err == history.Held || op.Complete.Err == history.Lost)
-	}
-	for _, v := range r.commands {
-		of := id{v.event.Key, v.event.Owner, v.event.Req}
-		op := denied[of]
-		if v.event.F != history.Acquire || op == nil || open[of] || asked[of] && !v.applied {
+		by := u.when(v.event.Index)
+		var last *history.Op
+		for _, op := range tries[idOf(v.event)] {
+			if op.Call > by {
+				break
+			}
+			if last = op; !deniesIt(op, v) {
+				last = nil
+				break
+			}
+		}
+		if last == nil {
 			continue
 		}
 		f.violate(Violation{
-			Rule: "denied", Claim: ClaimS, Key: of.key, From: op.Call, To: op.Return,
-			Sentence: fmt.Sprintf("the acquire of %s by %s (request %s) was answered at %s as %s and is in the log at index %d (granted: %v)",
-				of.key, of.owner, of.req, at(op.Return), op.Complete.Err, v.event.Index, v.applied),
-		}, op.Complete, v.event)
+			Rule: "denied", Claim: ClaimS, Key: v.event.Key, From: last.Call, To: last.Return,
+			Sentence: fmt.Sprintf("the acquire of %s by %s (request %s) was answered at %s as %s, and no other try was sent by %s, when it was in the log at index %d (granted: %v)",
+				v.event.Key, v.event.Owner, v.event.Req, at(last.Return), last.Complete.Err, at(by), v.event.Index, v.applied),
+		}, last.Complete, v.event)
 	}
+}
+
+// deniesIt reports whether a try's answer says that the command is not its own.
+func deniesIt(op *history.Op, v *version) bool {
+	if op.Outcome != history.Fail {
+		return false
+	}
+	switch op.Complete.Err {
+	case history.Held, history.Lost:
+		return v.applied
+	}
+	return true
 }
 
 // earlyTakeovers finds takeovers that were answered before the TTL of the

@@ -80,9 +80,16 @@ func (u *unknowns) bound(s *step) bool {
 	if !there {
 		return false
 	}
-	if i, _ := slices.BinarySearch(u.index, index); i < len(u.by) {
-		// A stale command may be in the log from an earlier try.
-		s.ret = max(s.call, u.by[i])
-	}
+	// A stale command may be in the log from an earlier try.
+	s.ret = max(s.call, u.when(index))
 	return true
+}
+
+// when returns the instant by which an index was surely in the log, and
+// applied.
+func (u *unknowns) when(index uint64) time.Duration {
+	if i, _ := slices.BinarySearch(u.index, index); i < len(u.by) {
+		return u.by[i]
+	}
+	return history.Never
 }
