@@ -27,9 +27,9 @@ func (h *Holder) Acquire(ctx context.Context, key string) (*Lease, error) {
 }
 
 // AcquireWait asks for a key and waits in line for it until ctx ends. In all
-// else it is as Acquire. If the key was held all the time, the error matches
-// both [tenure.ErrHeld] and ctx's error; the wait ends a moment before ctx's
-// deadline, so that the store can say so.
+// else it is as Acquire. If the store said last that the key was held, the
+// error matches both [tenure.ErrHeld] and ctx's error; the place in line is
+// given up a moment before ctx's deadline, so that the store can say so.
 func (h *Holder) AcquireWait(ctx context.Context, key string) (*Lease, error) {
 	r := h.acquire(ctx, []string{key}, true)[0]
 	return r.Lease, r.Err

@@ -3,7 +3,6 @@ package holder
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -63,9 +62,6 @@ func (h *Holder) answer(ctx context.Context, b *bid, result tenure.Result, sentA
 		h.fail(b, err)
 	case errors.Is(err, tenure.ErrHeld) && b.wait:
 		b.held = err
-		if waitedOut(ctx) {
-			h.fail(b, fmt.Errorf("%w; waited until the context's deadline: %w", err, context.DeadlineExceeded))
-		}
 	case answered(err):
 		h.fail(b, err)
 	default:
@@ -73,7 +69,8 @@ func (h *Holder) answer(ctx context.Context, b *bid, result tenure.Result, sentA
 	}
 }
 
-// parting is the most by which a wait ends before its context's deadline.
+// parting is the most by which a wait in line ends before its context's
+// deadline.
 const parting = 100 * time.Millisecond
 
 // waitFor returns how long to stand in line: not quite until ctx's deadline,
@@ -86,11 +83,4 @@ func waitFor(ctx context.Context) time.Duration {
 	left := time.Until(deadline)
 	wait := left - min(left/10, parting)
 	return max(0, min(wait, tenure.MaxWait).Truncate(time.Millisecond))
-}
-
-// waitedOut reports whether so little is left of ctx that a wait which ended
-// was the last.
-func waitedOut(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ok && time.Until(deadline) <= parting
 }

@@ -20,7 +20,7 @@ func TestRenewalsAreBatchedAndSpread(t *testing.T) {
 		leases := b.acquireMany(n)
 		time.Sleep(ttl) // over the first period, which spreads them
 		start, skip := time.Now(), len(b.store.sent(renew))
-		const periods = 30
+		const periods = 10
 		time.Sleep(periods * ttl / 3)
 		synctest.Wait()
 		requests := b.store.sent(renew)[skip:]
@@ -49,12 +49,12 @@ func TestRenewalsAreBatchedAndSpread(t *testing.T) {
 	})
 }
 
-// Goal: an hour of leases that nobody looks at, with every path that could
+// Goal: minutes of leases that nobody looks at, with every path that could
 // start a renewal taken a hundred times, makes no more requests than the
 // cadence says.
 func TestNoKeepAliveStorm(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
-		leases := b.acquireMany(1000)
+		leases := b.acquireMany(200)
 		for range 100 {
 			for _, l := range leases {
 				_, _ = l.Context(), l.Done()
@@ -62,8 +62,8 @@ func TestNoKeepAliveStorm(t *testing.T) {
 			}
 		}
 		acquires := len(b.store.sent(acquire))
-		time.Sleep(10 * time.Minute)
-		periods := int(10 * time.Minute / (ttl / 3))
+		time.Sleep(3 * time.Minute)
+		periods := int(3 * time.Minute / (ttl / 3))
 		if got := len(b.store.sent(renew)); got > periods*25 {
 			t.Errorf("%d requests in %d periods", got, periods)
 		}
@@ -81,9 +81,9 @@ func TestRetriesStayBatched(t *testing.T) {
 		time.Sleep(ttl)
 		b.store.SetReachable(false)
 		before := len(b.store.sent(renew))
-		time.Sleep(10 * time.Minute)
-		if got := len(b.store.sent(renew)) - before; got > 10*60*6 {
-			t.Errorf("%d requests in ten minutes of outage", got)
+		time.Sleep(2 * time.Minute)
+		if got := len(b.store.sent(renew)) - before; got > 2*60*6 {
+			t.Errorf("%d requests in two minutes of outage", got)
 		}
 		b.store.SetReachable(true)
 		time.Sleep(ttl / 4)
@@ -99,12 +99,12 @@ func TestRetriesStayBatched(t *testing.T) {
 // is still tried within the fence.
 func TestHangingCallsAreBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
-		const n = 100_000
+		const n = 70_000
 		b.acquireMany(n)
 		b.store.put(silence)
 		time.Sleep(ttl - margin)
-		if b.store.most > 20 {
-			t.Errorf("%d calls at once", b.store.most)
+		if most := b.store.mostCalls(); most > 20 {
+			t.Errorf("%d calls at once", most)
 		}
 		tried := make(map[string]bool)
 		for _, r := range b.store.sent(renew) {

@@ -148,6 +148,13 @@ func (p *proxy) count(r request, n int) {
 	}
 }
 
+// mostCalls returns how many renewals were on their way at most, in batches.
+func (p *proxy) mostCalls() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.most
+}
+
 // ordered reports as an error what was out of order in the whole run.
 func (p *proxy) ordered(t *testing.T) {
 	t.Helper()

@@ -112,7 +112,7 @@ func TestEverythingAtOnce(t *testing.T) {
 				}
 			})
 		}
-		for range 20 {
+		for range 10 {
 			time.Sleep(time.Duration(rng(int64(2 * tenure.MinTTL))))
 			b.store.SetReachable(false)
 			time.Sleep(time.Duration(rng(int64(2 * tenure.MinTTL))))
