@@ -16,10 +16,11 @@
 //   - A call that hangs makes the node say so ([Guarded.Stalled]) and, when it
 //     hangs on, fails it. What such a call still does in the end is never
 //     acknowledged.
-//   - What is read is what was stored. Every entry and every stable value has
-//     a checksum, which covers its place as well; entries from peers are
-//     checked before they are stored. Where that does not hold the node fails
-//     with the name of what is damaged.
+//   - What is read is what was stored. Every entry has a checksum, which covers
+//     its place as well, the stable values have one together, and so has what a
+//     snapshot says of itself; entries from peers are checked before they are
+//     stored. Where that does not hold the node fails with the name of what is
+//     damaged.
 //   - The log has no holes and terms never go down in it.
 //
 // The guard assumes that Raft runs with the pipeline off
@@ -28,7 +29,8 @@
 // raft.NewRaft, raft.BootstrapCluster and the like is made inside [Go].
 //
 // It does not protect from a disk that brings back an older state, whole and
-// consistent: that looks like the past, not like damage.
+// consistent: that looks like the past, not like damage. Nor can it stop a
+// write that another goroutine had begun when the stores failed.
 //
 //	stores, err := storage.Bolt(dir).Open(logger)
 //	guard := storage.Guard(stores, storage.GuardConfig{Fail: stop, CheckEntry: fsm.CheckEntry, Clock: clock})

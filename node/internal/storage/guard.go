@@ -18,9 +18,9 @@ const (
 	DefaultFailAfter  = 30 * time.Second
 )
 
-// closeWait is how long Close waits for calls that still run, and then again
-// for the stores to close.
-const closeWait = time.Second
+// closeWait is how long Close waits for calls that still run, and for the stores
+// to close.
+const closeWait = 2 * time.Second
 
 // A GuardConfig says how a guard judges and whom it tells.
 type GuardConfig struct {
@@ -199,7 +199,7 @@ func (g *Guarded) hung(op string, after time.Duration) {
 }
 
 // Close ends the use of the stores, waits for the calls that run, and closes
-// the inner stores. It returns within about two seconds whatever the disk does:
+// the inner stores. It returns within two seconds whatever the disk does:
 // where a call hangs on, Close returns an error that says so, and the inner
 // stores are closed when the call returns, if ever. A second Close returns
 // ErrClosed at once.
@@ -212,7 +212,7 @@ func (g *Guarded) Close() error {
 		<-g.idle
 		closing <- g.closeInner()
 	}()
-	deadline := time.NewTimer(2 * closeWait)
+	deadline := time.NewTimer(closeWait)
 	defer deadline.Stop()
 	select {
 	case err := <-closing:
