@@ -60,7 +60,7 @@ func (r *Replica) serveAppend(w http.ResponseWriter, req *http.Request) {
 		refusal(err).write(w)
 		return
 	}
-	r.answer(req, body, func(ctx context.Context, t *tenancy) (any, error) {
+	r.answer(req.Context(), newRequest(req, body, func(ctx context.Context, t *tenancy) (any, error) {
 		var entry store.Entry
 		err := t.do(ctx, func(ctx context.Context, l *store.Ledger) (err error) {
 			entry, err = l.Append(ctx, body.ID, body.Text)
@@ -71,27 +71,27 @@ func (r *Replica) serveAppend(w http.ResponseWriter, req *http.Request) {
 		}
 		r.counts.acknowledged.Add(1)
 		return Acknowledgement{Seq: entry.Seq, Epoch: entry.Epoch, Replica: r.cfg.ID}, nil
-	}).write(w)
+	})).write(w)
 }
 
 func (r *Replica) serveEntries(w http.ResponseWriter, req *http.Request) {
-	r.answer(req, nil, func(ctx context.Context, t *tenancy) (any, error) {
+	r.answer(req.Context(), newRequest(req, nil, func(ctx context.Context, t *tenancy) (any, error) {
 		reading := Reading{Tenant: req.PathValue("tenant"), Epoch: t.lease.Epoch(), Replica: r.cfg.ID}
 		err := t.do(ctx, func(ctx context.Context, l *store.Ledger) (err error) {
 			reading.Entries, err = l.Entries(ctx)
 			return err
 		})
 		return reading, err
-	}).write(w)
+	})).write(w)
 }
 
 // serveDelete forgets the tenant's copies. A retry whose first try had succeeded
 // forgets what was appended since as well.
 func (r *Replica) serveDelete(w http.ResponseWriter, req *http.Request) {
-	r.answer(req, nil, func(ctx context.Context, t *tenancy) (any, error) {
+	r.answer(req.Context(), newRequest(req, nil, func(ctx context.Context, t *tenancy) (any, error) {
 		record, err := t.forget(ctx)
 		return Deletion{ForgottenAtEpoch: record.ForgottenAtEpoch}, err
-	}).write(w)
+	})).write(w)
 }
 
 func (r *Replica) serveHandover(w http.ResponseWriter, req *http.Request) {

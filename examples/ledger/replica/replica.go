@@ -121,12 +121,15 @@ func (r *Replica) Done() <-chan struct{} { return r.node.Done() }
 func (r *Replica) Err() error { return r.node.Err() }
 
 // Close stops the replica and hands its tenants over: nobody has to wait for
-// their TTLs, if the lease cluster can be reached before ctx ends.
+// their TTLs, if the lease cluster can be reached before ctx ends. Only a ledger
+// whose disk hangs is left behind.
 func (r *Replica) Close(ctx context.Context) error {
 	r.leave(ctx)
 	r.stop()
 	err := r.holder.Close(ctx)
-	r.work.Wait()
+	if !await(ctx, &r.work) {
+		err = errors.Join(err, errors.New("a ledger is not closed: its disk does not answer"))
+	}
 	if e := r.server.Shutdown(ctx); e != nil {
 		err = errors.Join(err, e, r.server.Close())
 	}

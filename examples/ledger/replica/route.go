@@ -30,32 +30,41 @@ const (
 	forwardedBy = "Ledger-Forwarded-By"
 )
 
-// answer has a request for a tenant done, here or at the tenant's owner. While
-// the tenant moves it tries again: every request can be repeated, because an
+// A request is one for a tenant. It can be done again and again, because an
 // entry's id makes it one.
-func (r *Replica) answer(req *http.Request, body any, here func(context.Context, *tenancy) (any, error)) answer {
-	tenant := req.PathValue("tenant")
-	if !r.knows(tenant) {
-		return jsonAnswer(http.StatusNotFound, map[string]string{"error": "unknown_tenant", "message": fmt.Sprintf("there is no tenant %q", tenant)})
+type request struct {
+	method, path string
+	tenant       string
+	body         any
+	forwarded    bool // by another replica: this is the last hop
+	// here does it where the tenant is owned, and returns the answer's content.
+	here func(context.Context, *tenancy) (any, error)
+}
+
+func newRequest(req *http.Request, body any, here func(context.Context, *tenancy) (any, error)) request {
+	return request{method: req.Method, path: req.URL.Path, tenant: req.PathValue("tenant"), body: body,
+		forwarded: req.Header.Get(forwardedBy) != "", here: here}
+}
+
+// answer has a request done, here or at the tenant's owner. While the tenant
+// moves it tries again, for a while.
+func (r *Replica) answer(ctx context.Context, req request) answer {
+	if !r.knows(req.tenant) {
+		return jsonAnswer(http.StatusNotFound, map[string]string{"error": "unknown_tenant", "message": fmt.Sprintf("there is no tenant %q", req.tenant)})
 	}
-	forwarded := req.Header.Get(forwardedBy) != ""
-	ctx, cancel := context.WithTimeout(req.Context(), answerTime)
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	for tries := 1; ; tries++ {
-		owner := r.owner(tenant)
-		if tries%confirmEvery == 0 && !forwarded {
-			owner = r.confirmedOwner(ctx, tenant)
-		}
-		a, err := r.try(ctx, req, owner, body, here, forwarded)
+		a, err := r.try(ctx, req, tries)
 		if err == nil {
 			return a
 		}
-		if forwarded || definite(err) {
+		if req.forwarded || definite(err) {
 			return refusal(err)
 		}
 		if sleep(ctx, tryEvery); ctx.Err() != nil {
 			r.counts.refused.Add(1)
-			return refusal(fmt.Errorf("%s: not acknowledged within %v, try again with the same entry id: %w", tenant, answerTime, hide(err)))
+			return refusal(fmt.Errorf("%s: not acknowledged within %v, try again with the same entry id: %w", req.tenant, answerTime, hide(err)))
 		}
 	}
 }
@@ -84,29 +93,41 @@ func (r *Replica) confirmedOwner(ctx context.Context, tenant string) string {
 
 // try does the request once, here if this replica owns the tenant, else at the
 // owner.
-func (r *Replica) try(ctx context.Context, req *http.Request, ownerID string, body any, here func(context.Context, *tenancy) (any, error), forwarded bool) (answer, error) {
-	if t := r.table.tenancy(req.PathValue("tenant")); t != nil {
-		content, err := here(ctx, t)
+func (r *Replica) try(ctx context.Context, req request, tries int) (answer, error) {
+	if t := r.table.tenancy(req.tenant); t != nil {
+		content, err := req.here(ctx, t)
 		if err != nil {
 			return answer{}, err
 		}
 		return jsonAnswer(http.StatusOK, content), nil
 	}
-	owner, ok := peer(r.cfg.Peers, ownerID)
-	if forwarded || ok && owner.ID == r.cfg.ID {
+	if req.forwarded {
 		return answer{}, errNotHere
 	}
+	owner := r.owner(req.tenant)
+	if tries%confirmEvery == 0 {
+		owner = r.confirmedOwner(ctx, req.tenant)
+	}
+	if owner == r.cfg.ID {
+		return answer{}, errNotHere // the tenure of an earlier incarnation, or one that is just opening its ledger
+	}
+	to, ok := peer(r.cfg.Peers, owner)
 	if !ok {
 		return answer{}, errNobody
 	}
+	return r.pass(ctx, req, to)
+}
+
+// pass has the request done by another replica.
+func (r *Replica) pass(ctx context.Context, req request, to Peer) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, forwardTime)
 	defer cancel()
-	a, err := r.send(ctx, owner, req.Method, req.URL.Path, body)
+	a, err := r.send(ctx, to, req.method, req.path, req.body)
 	if err != nil {
 		return answer{}, err
 	}
 	if a.status == http.StatusMisdirectedRequest || a.status == http.StatusServiceUnavailable {
-		return answer{}, fmt.Errorf("%s, the owner as it seems, answered: %s", owner.ID, bytes.TrimSpace(a.body))
+		return answer{}, fmt.Errorf("%s, the owner as it seems, answered: %s", to.ID, bytes.TrimSpace(a.body))
 	}
 	r.counts.forwarded.Add(1)
 	return a, nil

@@ -79,16 +79,23 @@ func (t *tenancy) drain(most time.Duration) {
 	t.mu.Lock()
 	t.closed = true
 	t.mu.Unlock()
-	idle := make(chan struct{})
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	await(ctx, &t.users) // what takes longer finds the gate closed
+}
+
+// await waits until all work is done or ctx ends, and reports whether it is done.
+func await(ctx context.Context, work *sync.WaitGroup) bool {
+	done := make(chan struct{})
 	go func() {
-		t.users.Wait()
-		close(idle)
+		work.Wait()
+		close(done)
 	}()
-	timer := time.NewTimer(most)
-	defer timer.Stop()
 	select {
-	case <-idle:
-	case <-timer.C:
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 

@@ -19,19 +19,19 @@ func (b *batch) entry(id string) Entry {
 	return b.entries[b.index[id]]
 }
 
-// join returns the entry that has the id already, or the batch that it is in,
-// a new one if need be.
-func (l *Ledger) join(e Entry) (Entry, *batch, error) {
+// join returns the batch that an entry of that id is in, a new one if need be,
+// or nil if it was written before.
+func (l *Ledger) join(e Entry) (*batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
-		return Entry{}, nil, l.err
+		return nil, l.err
 	}
-	if i, ok := l.byID[e.ID]; ok {
-		return l.entries[i], nil, l.same(l.entries[i], e)
+	if _, ok := l.byID[e.ID]; ok {
+		return nil, nil
 	}
 	if b, ok := l.waiting[e.ID]; ok {
-		return Entry{}, b, l.same(b.entries[b.index[e.ID]], e)
+		return b, nil
 	}
 	if l.joining == nil {
 		l.joining = &batch{index: make(map[string]int), done: make(chan struct{})}
@@ -42,14 +42,7 @@ func (l *Ledger) join(e Entry) (Entry, *batch, error) {
 	b.index[e.ID] = len(b.entries)
 	b.entries = append(b.entries, e)
 	l.waiting[e.ID] = b
-	return Entry{}, b, nil
-}
-
-func (l *Ledger) same(has, asked Entry) error {
-	if has.Text != asked.Text {
-		return &ConflictError{Key: l.folder.key, ID: has.ID, Seq: has.Seq}
-	}
-	return nil
+	return b, nil
 }
 
 // commit writes the batch that is joining when its turn has come.

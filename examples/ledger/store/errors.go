@@ -47,7 +47,7 @@ func (e *CorruptError) Error() string {
 type ConflictError struct {
 	Key string
 	ID  string
-	Seq uint64 // of the entry that has the id, 0 if it has no place yet
+	Seq uint64 // of the entry that has the id
 }
 
 // Error names the entry.

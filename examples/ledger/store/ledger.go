@@ -48,11 +48,28 @@ func (l *Ledger) Append(ctx context.Context, id, text string) (Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return Entry{}, err
 	}
-	entry, b, err := l.join(asked)
+	b, err := l.join(asked)
 	if err != nil {
 		return Entry{}, err
 	}
+	entry, err := l.settled(ctx, b, id)
+	if err != nil {
+		return Entry{}, err
+	}
+	if entry.Text != text {
+		return Entry{}, &ConflictError{Key: l.folder.key, ID: id, Seq: entry.Seq}
+	}
+	return entry, nil
+}
+
+// settled returns the entry of an id once it is there for good, and nobody has
+// sealed the ledger before this was called. b is the batch that it is in, nil if
+// that was written before.
+func (l *Ledger) settled(ctx context.Context, b *batch, id string) (Entry, error) {
 	if b == nil {
+		l.mu.Lock()
+		entry := l.entries[l.byID[id]]
+		l.mu.Unlock()
 		return entry, l.confirm()
 	}
 	select {

@@ -79,8 +79,10 @@ func TestSealedWriter(t *testing.T) {
 	if _, err := first.Append(t.Context(), "b", ""); !errors.As(err, &sealed) || sealed.By != 2 {
 		t.Errorf("append: %v, want it sealed by epoch 2", err)
 	}
-	if _, err := first.Append(t.Context(), "a", "text of a"); !errors.As(err, &sealed) {
-		t.Errorf("retry: %v, want it sealed", err)
+	for _, text := range []string{"text of a", "another text"} {
+		if _, err := first.Append(t.Context(), "a", text); !errors.As(err, &sealed) {
+			t.Errorf("retry with %q: %v, want it sealed", text, err)
+		}
 	}
 	if _, err := first.Entries(t.Context()); !errors.As(err, &sealed) {
 		t.Errorf("read: %v, want it sealed", err)
