@@ -54,11 +54,16 @@ type workContext struct {
 	context.Context // of Do's caller
 	lease           *Lease
 
-	mu     sync.Mutex
-	ended  bool            // Do has returned
-	child  context.Context // bound to both, or nil
+	mu    sync.Mutex
+	ended bool     // Do has returned
+	both  *binding // nil until somebody asks
+}
+
+// A binding is a context that ends with the caller's and with the lease's.
+type binding struct {
+	context.Context
 	cancel context.CancelCauseFunc
-	free   func() bool // takes child off the lease's context
+	free   func() bool // takes it off the lease's context
 }
 
 // Done returns a channel that is closed when the caller's context has ended,
@@ -71,34 +76,34 @@ func (c *workContext) Err() error { return c.bind().Err() }
 // Value returns the caller's value for key.
 func (c *workContext) Value(key any) any {
 	c.mu.Lock()
-	child := c.child
+	both := c.both
 	c.mu.Unlock()
-	if child != nil {
-		return child.Value(key) // so that context.Cause finds the child's
+	if both != nil {
+		return both.Value(key) // so that context.Cause finds its cause
 	}
 	return c.Context.Value(key)
 }
 
-// bind returns the context that is bound to both.
+// bind returns the context that ends with both.
 func (c *workContext) bind() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.child != nil {
-		return c.child
+	if c.both != nil {
+		return c.both
 	}
-	c.child, c.cancel = context.WithCancelCause(c.Context)
+	ctx, cancel := context.WithCancelCause(c.Context)
+	c.both = &binding{Context: ctx, cancel: cancel, free: func() bool { return true }}
 	if c.ended {
-		c.cancel(nil)
-		return c.child
+		cancel(nil)
+		return c.both
 	}
 	held := c.lease.Context()
 	if held.Err() != nil {
-		c.cancel(context.Cause(held))
-		return c.child
+		cancel(context.Cause(held))
+		return c.both
 	}
-	cancel := c.cancel
-	c.free = context.AfterFunc(held, func() { cancel(context.Cause(held)) })
-	return c.child
+	c.both.free = context.AfterFunc(held, func() { cancel(context.Cause(held)) })
+	return c.both
 }
 
 // end cancels the context, as Do returns.
@@ -106,10 +111,8 @@ func (c *workContext) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ended = true
-	if c.free != nil {
-		c.free()
-	}
-	if c.cancel != nil {
-		c.cancel(nil)
+	if c.both != nil {
+		c.both.free()
+		c.both.cancel(nil)
 	}
 }

@@ -31,7 +31,7 @@ func TestGateClosesAtTheFence(t *testing.T) {
 		if err := lease.AssertHeld(); err != nil {
 			t.Errorf("a nanosecond before the fence: %v", err)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if got := reasonOf(lease.AssertHeld()); got != tenure.LeaseExpiredLocally {
 			t.Errorf("at the fence: %q", got)
 		}
@@ -280,7 +280,7 @@ func TestContext(t *testing.T) {
 		if first.Err() != nil {
 			t.Error("cancelled before the fence")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if reasonOf(context.Cause(first)) != tenure.LeaseExpiredLocally {
 			t.Errorf("at the fence: %v", context.Cause(first))
