@@ -93,6 +93,9 @@ type Result struct {
 	TTL    time.Duration // of the tenure that stands, 0 if none does
 	// GrantIndex of the tenure that stands, 0 if none does.
 	GrantIndex uint64
+	// Repeated says of a Forgotten command that it changed nothing: the
+	// forgotten epoch was this one already.
+	Repeated bool
 	// Previous is the tenure that a Granted command with evidence ended, for
 	// watchers; zero if the key was free.
 	Previous Previous

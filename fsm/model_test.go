@@ -35,6 +35,7 @@ type verdict struct {
 	record   modelRecord // that stands; of a key without one, where it starts
 	key      string      // "" if nothing is known of what a number named
 	previous Previous
+	repeated bool // a forget that changed nothing
 }
 
 func newModel() *model { return &model{records: map[string]*modelRecord{}} }
@@ -62,8 +63,9 @@ func (m *model) apply(index uint64, c Command) verdict {
 		r.ttl, r.grant = max(r.ttl, c.TTL), index
 		return verdict{code: Renewed, record: *r, key: key}
 	case Forget:
+		repeated := r.forgotten == r.epoch
 		r.forgotten = r.epoch
-		return verdict{code: Forgotten, record: *r, key: key}
+		return verdict{code: Forgotten, record: *r, key: key, repeated: repeated}
 	}
 	r.held, r.ttl, r.grant = false, 0, 0
 	v = verdict{code: Released, record: *r, key: key}

@@ -93,7 +93,7 @@ func (w *world) apply(t *rapid.T, commands []Command) {
 }
 
 func (w *world) compare(t *rapid.T, c Command, v verdict, r Result) {
-	want := Result{Code: v.code, Previous: v.previous}
+	want := Result{Code: v.code, Previous: v.previous, Repeated: v.repeated}
 	if v.code != Invalid && v.code != Changed {
 		want.Record = Record{Key: v.key, Owner: v.record.owner, Epoch: v.record.epoch, ForgottenAtEpoch: v.record.forgotten, Held: v.record.held}
 		want.TTL, want.GrantIndex = v.record.ttl, v.record.grant

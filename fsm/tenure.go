@@ -59,6 +59,7 @@ func (s *State) forget(c *item, r *Result) {
 	if t.forgotten > t.epoch {
 		s.violated("record %q is forgotten up to epoch %d, above its epoch %d", s.key(slot), t.forgotten, t.epoch)
 	}
+	r.Repeated = t.forgotten == t.epoch
 	s.setForgotten(slot, t.epoch)
 	r.Code, r.Number = Forgotten, s.number(slot)
 	s.report(slot, r)

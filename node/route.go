@@ -135,9 +135,10 @@ func (c *routing) settle(i int, result tenure.Result) bool {
 		}
 	case c.maybe[i] && errors.Is(result.Err, tenure.ErrHeld):
 		// The log says that this id has no tenure now. An earlier attempt may
-		// still be under way to a node, so it may have one yet.
+		// still be under way to a node, so it may have one yet: this must not
+		// be told as held, not even as a cause.
 		result.Err = &tenure.UnavailableError{Key: c.batch.commands[i].Key, MaybeApplied: true,
-			Reason: "an earlier attempt of this acquire has no known outcome", Err: result.Err}
+			Reason: "an earlier attempt of this acquire has no known outcome; the last one: " + result.Err.Error()}
 	}
 	c.results[i] = result
 	return true

@@ -144,20 +144,21 @@ func (m *Machine) observe(entry *raft.Log, results []fsm.Result) {
 func events(index uint64, results []fsm.Result) []tenure.Event {
 	var out []tenure.Event
 	for i := range results {
-		if kind := eventKind(results[i].Code); kind != 0 {
+		if kind := eventKind(&results[i]); kind != 0 {
 			out = append(out, tenure.Event{Kind: kind, Index: index, Record: results[i].Record})
 		}
 	}
 	return out
 }
 
-func eventKind(code fsm.Code) tenure.EventKind {
-	switch code {
-	case fsm.Granted:
+// eventKind returns 0 for what changed nothing that a watch reports.
+func eventKind(r *fsm.Result) tenure.EventKind {
+	switch {
+	case r.Code == fsm.Granted:
 		return tenure.EventGranted
-	case fsm.Released:
+	case r.Code == fsm.Released:
 		return tenure.EventReleased
-	case fsm.Forgotten:
+	case r.Code == fsm.Forgotten && !r.Repeated:
 		return tenure.EventForgotten
 	}
 	return 0

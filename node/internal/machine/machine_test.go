@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -197,3 +198,27 @@ type sink struct{ *bytes.Buffer }
 func (s *sink) Close() error  { return nil }
 func (s *sink) Cancel() error { return nil }
 func (s *sink) ID() string    { return "test" }
+
+// A forget that is sent again changes nothing, and watches hear of it once.
+func TestRepeatedForgetIsNoEvent(t *testing.T) {
+	r := newReplica(t)
+	w := r.cfg.Ring.Watch(watch.Options{})
+	defer w.Close()
+	epoch := r.apply(1, acquire("k", time.Second))[0].Record.Epoch
+	forget := fsm.Command{Kind: fsm.Forget, Key: "k", Owner: "a", Epoch: epoch}
+	r.apply(1, forget)
+	r.apply(1, forget, forget)
+	r.apply(1, fsm.Command{Kind: fsm.Release, Key: "k", Owner: "a", Epoch: epoch})
+	var kinds []tenure.EventKind
+	for range 3 {
+		e, err := w.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds = append(kinds, e.Kind)
+	}
+	want := []tenure.EventKind{tenure.EventGranted, tenure.EventForgotten, tenure.EventReleased}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("the watch saw %v, want %v", kinds, want)
+	}
+}
