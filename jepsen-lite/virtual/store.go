@@ -64,13 +64,16 @@ func completion(ask history.Event, r tenure.Result) history.Event {
 	var held *tenure.HeldError
 	var lost *tenure.LostError
 	var unavailable *tenure.UnavailableError
+	// Unavailable first: it may have any other error as its cause.
 	switch {
+	case errors.As(r.Err, &unavailable) && unavailable.MaybeApplied:
+		e.Kind, e.Err = history.Info, history.Unavailable
+	case errors.As(r.Err, &unavailable):
+		e.Err = history.Unavailable
 	case errors.As(r.Err, &held):
 		e.Err, e.Holder, e.Epoch, e.Held = history.Held, held.Record.Owner, held.Record.Epoch, held.Record.Held
 	case errors.As(r.Err, &lost):
 		e.Err, e.Holder, e.Epoch, e.Held = history.Lost, lost.Record.Owner, lost.Record.Epoch, lost.Record.Held
-	case errors.As(r.Err, &unavailable) && !unavailable.MaybeApplied:
-		e.Err = history.Unavailable
 	case errors.Is(r.Err, tenure.ErrInvalid):
 		e.Err = history.Invalid
 	default:
