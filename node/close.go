@@ -62,6 +62,7 @@ func (n *Node) shutdown() error {
 	var stopped raft.Future
 	if r := n.raft.Load(); r != nil {
 		stopped = r.Shutdown()
+		within(raftTime, func() { _ = n.transport.Close() }) // ends what Raft still sends
 	}
 	n.links.close()
 	n.ring.Close()

@@ -111,7 +111,7 @@ func (n *Node) configured(c raft.Configuration) {
 // confirmed.
 func (n *Node) isRemoved() bool {
 	self := n.identity()
-	if age := n.age(); age >= 0 && age < compareInterval || !n.wasMember.Load() && !n.isMember(self.serverID()) {
+	if silence := n.silence(); silence >= 0 && silence < compareInterval || !n.wasMember.Load() && !n.isMember(self.serverID()) {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, compareInterval)

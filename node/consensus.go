@@ -95,6 +95,7 @@ func (n *Node) lead(ctx context.Context, r *raft.Raft) {
 	n.sequencer.Store(s)
 	n.log.Info("leading", "term", r.CurrentTerm())
 	s.Run(ctx)
+	n.fresh.led(n.cfg.Clock.Now() - n.cfg.ElectionTimeout)
 	n.sequencer.Store(nil)
 	n.machine.Lead(false)
 	n.log.Info("not leading any more")

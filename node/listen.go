@@ -77,6 +77,7 @@ func (n *Node) openTransport() *port.Transport {
 			}
 			return 0, false
 		},
+		Heard:            n.heard,
 		SnapshotOutdated: n.renewSnapshot,
 		Logger:           n.log.Named("transport"),
 	})

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,20 +34,28 @@ func (n *Node) Remove(ctx context.Context, id string) error { return n.remove(ct
 func (n *Node) Transfer(ctx context.Context, id string) error { return n.transfer(ctx, id, 1) }
 
 // atLeader runs f if this node leads, and else asks the leader, if the request
-// may still be passed on.
+// may still be passed on. It waits for a leader until ctx ends.
 func (n *Node) atLeader(ctx context.Context, hops int, f func(*raft.Raft) error, pass func(*wire.Conn) error) error {
-	if n.sequencer.Load() != nil {
-		return f(n.raft.Load())
-	}
-	if hops == 0 {
+	for attempt := 0; ; attempt++ {
+		if n.sequencer.Load() != nil {
+			return f(n.raft.Load())
+		}
 		id, addr := n.leader()
-		return &wire.NotLeader{LeaderID: id, LeaderAddr: addr}
+		if hops == 0 {
+			return &wire.NotLeader{LeaderID: id, LeaderAddr: addr}
+		}
+		conn, err := n.leaderConn(ctx)
+		if err == nil {
+			err = pass(conn)
+		}
+		var notLeader *wire.NotLeader
+		if conn != nil && !errors.As(err, &notLeader) {
+			return asUnavailable(err)
+		}
+		if ended := n.router.backOff(ctx, attempt); ended != nil {
+			return &tenure.UnavailableError{Reason: err.Error(), Err: ended}
+		}
 	}
-	conn, err := n.leaderConn(ctx)
-	if err != nil {
-		return err
-	}
-	return asUnavailable(pass(conn))
 }
 
 func (n *Node) members(ctx context.Context, hops int) (members []tenure.Member, err error) {

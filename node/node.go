@@ -52,7 +52,8 @@ type Node struct {
 	background tasks
 	proposals  tasks // that wait for a future of Raft's
 
-	renewing  atomic.Bool   // a snapshot is being taken for a follower
+	renewing  atomic.Bool // a snapshot is being taken for a follower
+	fresh     freshness
 	wasMember atomic.Bool   // a committed configuration had this node
 	founding  sync.Mutex    // taken by whoever changes the identity
 	waiting   waiting       // what the node waits for before it can serve
@@ -110,7 +111,7 @@ func (n *Node) open(ctx context.Context) error {
 		StallAfter: 2 * n.cfg.ElectionTimeout,
 		FailAfter:  max(n.cfg.DiskTimeout, 3*n.cfg.ElectionTimeout),
 	})
-	if err := n.guard.Check(); err != nil {
+	if err := n.check(ctx); err != nil {
 		return err
 	}
 	if err := n.identify(); err != nil {
@@ -125,6 +126,20 @@ func (n *Node) open(ctx context.Context) error {
 	}
 	n.background.start(n.enter)
 	return nil
+}
+
+// check reads everything that is stored, which takes as long as the disk does.
+func (n *Node) check(ctx context.Context) error {
+	checked := make(chan error, 1)
+	go func() { checked <- n.guard.Check() }()
+	select {
+	case err := <-checked:
+		return err
+	case <-n.failed:
+		return n.Err()
+	case <-ctx.Done():
+		return fmt.Errorf("reading %s: %w", n.guard.ForNode().Name, ctx.Err())
+	}
 }
 
 // identify reads or makes the identity of the node's data.

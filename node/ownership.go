@@ -18,8 +18,10 @@ type Ownership struct {
 	Held      bool          // a tenure stands
 	Expired   bool          // as this node judges, its TTL has passed
 	Remaining time.Duration // until Expired
-	// Age bounds how long ago this node last heard of its leader, and with it
-	// how old the answer may be: 0 on the leader. Negative if it never did.
+	// Age is how long ago this node last heard from its leader how far the log
+	// was committed, and had applied that much: but for the time that the
+	// message took, the answer is not older. It is 0 on the leader, which may
+	// take an election timeout to notice that it was deposed, and negative while the node has not caught up since it was opened.
 	Age time.Duration
 }
 
@@ -35,8 +37,9 @@ func (n *Node) Owner(key string) Ownership {
 	return o
 }
 
-// age returns how long ago this node heard of a leader.
-func (n *Node) age() time.Duration {
+// silence returns how long ago this node heard of a leader at all; negative if
+// it never did.
+func (n *Node) silence() time.Duration {
 	if n.sequencer.Load() != nil {
 		return 0
 	}

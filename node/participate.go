@@ -47,7 +47,8 @@ func (n *Node) participate(ctx context.Context) error {
 	})
 	select {
 	case err := <-started:
-		if err = errors.Join(err, failed); err != nil {
+		if err = errors.Join(err, failed, n.Err()); err != nil {
+			go shutLate(nil, &r)
 			return fmt.Errorf("starting Raft: %w", err)
 		}
 	case <-n.ctx.Done():
@@ -73,7 +74,10 @@ func (n *Node) participate(ctx context.Context) error {
 // shutLate shuts Raft down that started when nobody waited for it any more. The
 // closed storage ends a start that is still under way.
 func shutLate(started <-chan error, r **raft.Raft) {
-	if <-started == nil && *r != nil {
+	if started != nil {
+		<-started
+	}
+	if *r != nil {
 		(*r).Shutdown()
 	}
 }
@@ -86,10 +90,28 @@ func (n *Node) bootstrap(config *raft.Config, stores storage.Stores) error {
 		return nil
 	}
 	has, err := raft.HasExistingState(stores.Log, stores.Stable, stores.Snapshots)
-	if err != nil || has {
+	if err != nil {
 		return err
 	}
-	return raft.BootstrapCluster(config, stores.Log, stores.Stable, stores.Snapshots, n.transport, configuration(founders))
+	if !has {
+		return raft.BootstrapCluster(config, stores.Log, stores.Stable, stores.Snapshots, n.transport, configuration(founders))
+	}
+	return completeBootstrap(stores, configuration(founders))
+}
+
+// completeBootstrap writes the first entry of the log if a crash came between
+// the first term, which BootstrapCluster writes before it, and the entry. In
+// that state nothing was ever sent or voted for.
+func completeBootstrap(stores storage.Stores, first raft.Configuration) error {
+	last, err := stores.Log.LastIndex()
+	if err != nil || last > 0 {
+		return err
+	}
+	snapshots, err := stores.Snapshots.List()
+	if err != nil || len(snapshots) > 0 {
+		return err
+	}
+	return stores.Log.StoreLog(&raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(first)})
 }
 
 // stableKeeper keeps the identity in the stable store.
@@ -138,7 +160,7 @@ func (n *Node) Ready() error {
 	if _, addr := n.leader(); addr == "" {
 		return &tenure.UnavailableError{Reason: "no leader is known: " + n.waiting.get()}
 	}
-	if id, _ := n.machine.Cluster(); id == "" {
+	if id, _ := n.machine.Cluster(); id == "" || n.age() < 0 {
 		return &tenure.UnavailableError{Reason: "the node has not caught up with the cluster yet"}
 	}
 	return nil

@@ -45,6 +45,12 @@ func joined(err, also error) error {
 // now: nobody knows any more when its newest grant was applied.
 func (m *Machine) Restore(source io.ReadCloser) (err error) {
 	defer source.Close()
+	// Raft would go on: with an older snapshot, or with nothing at all.
+	defer func() {
+		if err != nil {
+			m.cfg.Fail(err)
+		}
+	}()
 	state, err := fsm.Restore(source, m.seed)
 	if err != nil {
 		return fmt.Errorf("restoring a snapshot: %w", err)

@@ -18,10 +18,19 @@ func (t *Transport) inspect() {
 				t.refuse(rpc, err)
 				continue
 			}
+			t.hear(rpc.Command)
 			t.pass(rpc)
 		case <-t.stop:
 			return
 		}
+	}
+}
+
+// hear tells the node what a leader says of its log.
+func (t *Transport) hear(command any) {
+	req, ok := command.(*raft.AppendEntriesRequest)
+	if ok && t.config.Heard != nil && !isHeartbeat(req) {
+		t.config.Heard(req.Term, req.LeaderCommitIndex)
 	}
 }
 

@@ -32,6 +32,10 @@ type TransportConfig struct {
 	CheckEntries func(entries []*raft.Log) error
 	// Applied returns raft.Raft's AppliedIndex, or false before there is one.
 	Applied func() (index uint64, known bool)
+	// Heard is called, if it is not nil, for each request of a leader about the
+	// log, before Raft sees it, with the leader's term and commit index. It
+	// must not block.
+	Heard func(term, commit uint64)
 	// SnapshotPatience is how long the bytes of an incoming snapshot may stay
 	// away before its sender is cut off, since Raft does nothing else
 	// meanwhile; 0 is five seconds.
@@ -143,7 +147,44 @@ func (t *Transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, r
 	if t.config.Silenced() {
 		return ErrSilenced
 	}
-	return t.NetworkTransport.AppendEntries(id, target, req, resp)
+	if isHeartbeat(req) {
+		return t.NetworkTransport.AppendEntries(id, target, req, resp)
+	}
+	return t.reach(func() error { return t.NetworkTransport.AppendEntries(id, target, req, resp) })
+}
+
+// isHeartbeat tells Raft's heartbeats from what replicates the log: only they
+// say nothing of the log at all.
+func isHeartbeat(req *raft.AppendEntriesRequest) bool {
+	return len(req.Entries) == 0 && req.PrevLogEntry == 0 && req.LeaderCommitIndex == 0
+}
+
+const (
+	reachPoll = 50 * time.Millisecond
+	reachMost = 30 * time.Second
+)
+
+// reach tries a request again while the peer can't be dialled. Raft itself would
+// back off, for up to ten seconds after a while, and nothing wakes it: a peer
+// that comes back would get no entries for that long, and if another voter
+// stopped meanwhile, the cluster would stand still. The request did not reach
+// anyone before, and sending it late is no different from a slow network.
+func (t *Transport) reach(send func() error) error {
+	started := time.Now()
+	for {
+		err := send()
+		var undialled *dialError
+		if !errors.As(err, &undialled) || time.Since(started) > reachMost || t.config.Silenced() {
+			return err
+		}
+		timer := time.NewTimer(reachPoll)
+		select {
+		case <-timer.C:
+		case <-t.stop:
+			timer.Stop()
+			return err
+		}
+	}
 }
 
 // RequestVote is raft.Transport's.
