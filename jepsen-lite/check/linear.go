@@ -42,7 +42,7 @@ func checkLinear(h *history.History, f *Finding) {
 	ops := h.ByKey()
 	model, u := linearModel(), newUnknowns(h)
 	for _, key := range keysOf(ops) {
-		operations := steps(ops[key], rate, u)
+		operations := operations(key, ops[key], rate, u)
 		f.Looked += len(operations)
 		switch porcupine.CheckOperationsTimeout(model, operations, budget) {
 		case porcupine.Illegal:
@@ -53,12 +53,31 @@ func checkLinear(h *history.History, f *Finding) {
 	}
 }
 
-// steps makes porcupine's operations of those which concern the store, and
-// whose outcome says anything.
-func steps(ops []*history.Op, rate float64, u *unknowns) []porcupine.Operation {
+// operations makes porcupine's operations of those which concern the store, and
+// whose outcome says anything, and of what nobody was told of.
+func operations(key string, ops []*history.Op, rate float64, u *unknowns) []porcupine.Operation {
 	var out []porcupine.Operation
-	oneTTL := sameTTL(ops)
 	clients := make(map[string]int)
+	add := func(s *step) {
+		client, known := clients[s.ask.Client]
+		if !known {
+			client = len(clients)
+			clients[s.ask.Client] = client
+		}
+		out = append(out, porcupine.Operation{ClientId: client, Input: s, Call: int64(s.call), Return: int64(s.ret)})
+	}
+	for _, s := range steps(ops, rate, u) {
+		add(s)
+	}
+	for _, s := range u.ghosts(key, rate) {
+		add(s)
+	}
+	return out
+}
+
+func steps(ops []*history.Op, rate float64, u *unknowns) []*step {
+	var out []*step
+	oneTTL := sameTTL(ops)
 	for _, op := range ops {
 		s := &step{ask: op.Invoke, ok: op.Outcome == history.OK, call: op.Call, ret: op.Return, rate: rate}
 		if op.Outcome != history.Info {
@@ -67,12 +86,10 @@ func steps(ops []*history.Op, rate float64, u *unknowns) []porcupine.Operation {
 		if !s.tells() || s.answer == nil && (oneTTL && s.ask.F == history.Renew || !u.bound(s)) {
 			continue
 		}
-		client, known := clients[op.Invoke.Client]
-		if !known {
-			client = len(clients)
-			clients[op.Invoke.Client] = client
+		out = append(out, s)
+		if u.mayBeTwo(s) {
+			out = append(out, &step{ask: s.ask, call: s.call, ret: s.ret, rate: rate})
 		}
-		out = append(out, porcupine.Operation{ClientId: client, Input: s, Call: int64(s.call), Return: int64(s.ret)})
 	}
 	return out
 }

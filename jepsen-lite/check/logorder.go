@@ -14,7 +14,7 @@ import (
 // the index that it names, which was appended after the request was sent;
 // each refusal and each confirmed read is true of the log at some point
 // between the newest entry known before it and its answer; what was said to be
-// surely not applied is not in the log; and no takeover came before the TTL
+// surely not applied, or refused, was not granted; and no takeover came before the TTL
 // can have passed since the grant that it replaced. It trusts indexes and the
 // log, so it can't see two logs that agree with nobody's answers, nor anything
 // that holders do.

@@ -36,9 +36,9 @@ func (f *Finding) appendedInTime(h *history.History) {
 	}
 }
 
-// wrongDenials finds commands in the log that no try can have caused: all that
-// were sent by the time at which the command was surely in the log were
-// answered as not applied, or as refused where the command was granted.
+// wrongDenials finds acquires that the log granted and that no try can have
+// caused: all that were sent by the time at which the command was surely in the
+// log were answered as refused, or as not applied.
 func (f *Finding) wrongDenials(h *history.History, r *replayed) {
 	tries := make(map[commandID][]*history.Op)
 	for i := range h.Ops {
@@ -48,8 +48,8 @@ func (f *Finding) wrongDenials(h *history.History, r *replayed) {
 	}
 	u := newUnknowns(h)
 	for _, v := range r.commands {
-		if v.event.F != history.Acquire {
-			continue
+		if v.event.F != history.Acquire || !v.applied {
+			continue // one that was refused had no effect
 		}
 		by := u.when(v.event.Index)
 		var last *history.Op
@@ -57,7 +57,7 @@ func (f *Finding) wrongDenials(h *history.History, r *replayed) {
 			if op.Call > by {
 				break
 			}
-			if last = op; !deniesIt(op, v) {
+			if last = op; op.Outcome != history.Fail {
 				last = nil
 				break
 			}
@@ -67,22 +67,10 @@ func (f *Finding) wrongDenials(h *history.History, r *replayed) {
 		}
 		f.violate(Violation{
 			Rule: "denied", Claim: ClaimS, Key: v.event.Key, From: last.Call, To: last.Return,
-			Sentence: fmt.Sprintf("the acquire of %s by %s (request %s) was answered at %s as %s, and no other try was sent by %s, when it was in the log at index %d (granted: %v)",
-				v.event.Key, v.event.Owner, v.event.Req, at(last.Return), last.Complete.Err, at(by), v.event.Index, v.applied),
+			Sentence: fmt.Sprintf("the acquire of %s by %s (request %s) was answered at %s as %s, and no other try was sent by %s, when the log had granted it at index %d",
+				v.event.Key, v.event.Owner, v.event.Req, at(last.Return), last.Complete.Err, at(by), v.event.Index),
 		}, last.Complete, v.event)
 	}
-}
-
-// deniesIt reports whether a try's answer says that the command is not its own.
-func deniesIt(op *history.Op, v *version) bool {
-	if op.Outcome != history.Fail {
-		return false
-	}
-	switch op.Complete.Err {
-	case history.Held, history.Lost:
-		return v.applied
-	}
-	return true
 }
 
 // earlyTakeovers finds takeovers that were answered before the TTL of the

@@ -45,13 +45,14 @@ func idOf(e *history.Event) commandID {
 type unknowns struct {
 	logged bool                 // there is a log
 	last   map[commandID]uint64 // the highest index of each command
+	grants map[string][]ghost   // by key: acquires that took effect and whose answer never came
 	index  []uint64             // rising
 	by     []time.Duration      // when all entries up to index are surely in the log
 }
 
 func newUnknowns(h *history.History) *unknowns {
-	u := &unknowns{last: make(map[commandID]uint64)}
-	replay(h) // which names the commands that have only a number
+	u := &unknowns{last: make(map[commandID]uint64), grants: make(map[string][]ghost)}
+	r := replay(h) // which also names the commands that have only a number
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Kind == history.Log {
 			u.logged = true
@@ -67,14 +68,66 @@ func newUnknowns(h *history.History) *unknowns {
 	}
 	slices.Reverse(u.index)
 	slices.Reverse(u.by)
+	u.findGhosts(h, r)
 	return u
+}
+
+// A ghost is an acquire that the log granted and no answer tells of. One call
+// sends its command again until it has an answer, so that it can be granted
+// twice: if the first answer was lost, and its tenure was over by the time of
+// the second.
+type ghost struct {
+	try   *history.Op // the first of its id
+	index uint64
+}
+
+func (u *unknowns) findGhosts(h *history.History, r *replayed) {
+	first := make(map[commandID]*history.Op)
+	told := make(map[commandID]map[uint64]bool)
+	for i := range h.Ops {
+		op := &h.Ops[i]
+		if op.Invoke.F != history.Acquire {
+			continue
+		}
+		id := idOf(op.Invoke)
+		if first[id] == nil {
+			first[id], told[id] = op, make(map[uint64]bool)
+		}
+		if op.Outcome == history.OK {
+			told[id][op.Complete.Index] = true
+		}
+	}
+	for _, v := range r.commands {
+		if id := idOf(v.event); v.applied && first[id] != nil && !told[id][v.event.Index] {
+			u.grants[id.key] = append(u.grants[id.key], ghost{first[id], v.event.Index})
+		}
+	}
+}
+
+// ghosts returns the steps of a key that nobody was told of.
+func (u *unknowns) ghosts(key string, rate float64) []*step {
+	var out []*step
+	for _, g := range u.grants[key] {
+		out = append(out, &step{ask: g.try.Invoke, call: g.try.Call, ret: max(g.try.Call, u.when(g.index)), rate: rate})
+	}
+	return out
+}
+
+// mayBeTwo reports whether, for all that is known without a log, a call may
+// have been granted twice: it took so long that a first tenure can have
+// expired.
+func (u *unknowns) mayBeTwo(s *step) bool {
+	return !u.logged && s.ask.F == history.Acquire && s.ok && s.ret-s.call > time.Duration(float64(s.ask.TTL)/max(1, s.rate))
 }
 
 // bound gives a step of unknown outcome the latest instant at which it can
 // have taken place, and reports whether it can have taken place at all.
 func (u *unknowns) bound(s *step) bool {
-	if !u.logged {
+	switch {
+	case !u.logged:
 		return true
+	case s.ask.F == history.Acquire:
+		return false // its effects are among the ghosts
 	}
 	index, there := u.last[idOf(s.ask)]
 	if !there {

@@ -3,7 +3,6 @@ package plan
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 )
 
@@ -180,8 +179,13 @@ func (d *drawing) coverage() {
 	if p.Safety < Duration(time.Minute) {
 		return
 	}
-	has := func(kind string) bool { return slices.Contains(p.Kinds, kind) }
-	if has(KillHolder) || has(PauseHolder) {
+	lapses := 0 // faults that let a lease expire, if the replica has one
+	for _, f := range p.Faults {
+		if f.Kind == KillHolder || f.Kind == PauseHolder && time.Duration(f.For) > 3*time.Duration(p.TTL)/2 {
+			lapses++
+		}
+	}
+	if lapses >= 5 {
 		p.Coverage["takeovers"] = 1
 	}
 }
