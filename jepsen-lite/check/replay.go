@@ -28,6 +28,11 @@ type version struct {
 	before  row
 }
 
+// grants reports whether the command began a tenure.
+func (v *version) grants() bool {
+	return v.applied && v.event.F == history.Acquire && (v.epoch != v.before.epoch || !v.before.held)
+}
+
 // A replayed is the committed log, applied.
 type replayed struct {
 	commands []*version            // in log order
@@ -80,7 +85,7 @@ func (r *replayed) apply(e *history.Event) {
 	before := list[len(list)-1].row
 	v := &version{row: before, before: before, event: e}
 	v.applied = v.row.apply(e, r.floor)
-	if v.applied && e.F == history.Acquire && (v.epoch != before.epoch || !before.held) {
+	if v.grants() {
 		r.tenures, r.epochs = append(r.tenures, e), append(r.epochs, v.epoch)
 	}
 	if v.known && !v.held && v.forgotten == v.epoch {

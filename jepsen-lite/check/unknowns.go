@@ -98,7 +98,8 @@ func (u *unknowns) findGhosts(h *history.History, r *replayed) {
 		}
 	}
 	for _, v := range r.commands {
-		if id := idOf(v.event); v.applied && first[id] != nil && !told[id][v.event.Index] {
+		// A repeat within the tenure only extends it, which allows nothing.
+		if id := idOf(v.event); v.grants() && first[id] != nil && !told[id][v.event.Index] {
 			u.grants[id.key] = append(u.grants[id.key], ghost{first[id], v.event.Index})
 		}
 	}
