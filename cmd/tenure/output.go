@@ -6,7 +6,7 @@ package main
 //     do about it and how things go is on standard error. 'run' prints nothing
 //     at all on standard output: it is the command's.
 //   - With -o json every answer is one JSON object a line, also where an error
-//     is the answer. Then standard error is silent.
+//     is the answer. Then standard error has nothing but logs, in JSON as well.
 //   - Otherwise answers are aligned columns under a heading, or plain
 //     sentences. A cell without a value is a dash.
 //   - An error is a line of its own that starts with 'tenure VERB:' and names

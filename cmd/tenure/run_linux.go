@@ -27,7 +27,7 @@ func (r *run) do(ctx context.Context) error {
 	}
 	// Whoever read what this process says may be gone. That is no reason to die
 	// of SIGPIPE, and the command with it.
-	catch(unix.SIGPIPE)
+	catchInto(make(chan os.Signal, 1), unix.SIGPIPE)
 	log := r.logger(hclog.Warn, false)
 	client, err := node.Dial(node.ClientConfig{Addrs: r.where.addrs, Logger: log})
 	if err != nil {
@@ -39,12 +39,16 @@ func (r *run) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lease, err := r.acquire(ctx, h, line)
+	// One channel from here on: none comes while nobody listens, and finds the
+	// key held and the process gone.
+	signals := catch(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
+	defer signal.Stop(signals)
+	lease, err := r.acquire(ctx, h, line, signals)
 	if err != nil {
 		return errors.Join(err, r.close(h))
 	}
 	w := &watch{run: r, lease: lease, files: files, gone: true}
-	err = w.command()
+	err = w.command(signals)
 	if !w.gone {
 		// Something of the command may still be running. Nobody else may have
 		// the key before the TTL has passed, so nothing is released.
@@ -87,7 +91,7 @@ func holderMargin(margin time.Duration) time.Duration {
 }
 
 // acquire acquires the key, unless a signal comes first.
-func (r *run) acquire(ctx context.Context, h *holder.Holder, line *line) (*holder.Lease, error) {
+func (r *run) acquire(ctx context.Context, h *holder.Holder, line *line, signals <-chan os.Signal) (*holder.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.wait+*r.where.timeout)
 	defer cancel()
 	take := h.Acquire
@@ -95,8 +99,6 @@ func (r *run) acquire(ctx context.Context, h *holder.Holder, line *line) (*holde
 		take = h.AcquireWait
 		line.until, line.leave = time.Now().Add(r.wait), cancel
 	}
-	signals := catch(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT)
-	defer signal.Stop(signals)
 	var interrupted error
 	caught := make(chan struct{})
 	go func() {
@@ -146,10 +148,14 @@ func (r *run) close(h *holder.Holder) error {
 // process started stays ignored, for the command, too.
 func catch(sigs ...os.Signal) chan os.Signal {
 	caught := make(chan os.Signal, 16)
+	catchInto(caught, sigs...)
+	return caught
+}
+
+func catchInto(caught chan<- os.Signal, sigs ...os.Signal) {
 	for _, sig := range sigs {
 		if !signal.Ignored(sig) {
 			signal.Notify(caught, sig)
 		}
 	}
-	return caught
 }

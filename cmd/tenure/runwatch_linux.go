@@ -28,16 +28,14 @@ type watch struct {
 	gone     bool             // nothing of the command is running
 }
 
-// passed are the signals that are passed on to the command.
-var passed = []os.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1, unix.SIGUSR2, unix.SIGTSTP, unix.SIGCONT}
-
 // leastGrace is the least that what the command left behind gets to end.
 const leastGrace = 100 * time.Millisecond
 
-// command starts the command and returns how it ended.
-func (w *watch) command() error {
+// command starts the command and returns how it ended. Signals, and some that
+// mean nothing before there is a command, are passed on to it.
+func (w *watch) command(signals chan os.Signal) error {
 	held := w.lease.Context()
-	signals := catch(passed...)
+	catchInto(signals, unix.SIGUSR1, unix.SIGUSR2, unix.SIGTSTP, unix.SIGCONT)
 	defer signal.Stop(signals)
 	w.terminal = openTerminal(w.files)
 	w.limits = w.now()
