@@ -51,8 +51,8 @@ func ValidateRequestID(id string) error {
 // ValidateTTL reports, as an [*InvalidError], a TTL that is not a whole number
 // of milliseconds from [MinTTL] to largest.
 func ValidateTTL(ttl, largest time.Duration) error {
-	bound := fmt.Sprintf("a whole number of milliseconds from %v to %v", MinTTL, largest)
 	if ttl < MinTTL || ttl > largest || ttl%time.Millisecond != 0 {
+		bound := fmt.Sprintf("a whole number of milliseconds from %v to %v", MinTTL, largest)
 		return &InvalidError{Field: "ttl", Value: ttl.String(), Bound: bound}
 	}
 	return nil
@@ -86,6 +86,9 @@ func ValidateWait(wait time.Duration) error {
 }
 
 func validateText(field, text string, most int) error {
+	if len(text) > 0 && len(text) <= most && isPlain(text) {
+		return nil
+	}
 	bound := fmt.Sprintf("1 to %d bytes of UTF-8 without control characters", most)
 	switch {
 	case text == "":
@@ -96,6 +99,17 @@ func validateText(field, text string, most int) error {
 		return &InvalidError{Field: field, Value: strconv.Quote(text), Bound: bound}
 	}
 	return nil
+}
+
+// isPlain reports whether text is printable ASCII, as nearly all names are: a
+// batch has thousands of them to check.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 func hasControl(text string) bool {

@@ -11,18 +11,26 @@ func DecodeEntry(entry []byte) ([]Command, error) {
 	if err != nil {
 		return nil, err
 	}
+	owners := make([]string, len(t.owners)) // each is made once, and shared
+	for i, owner := range t.owners {
+		owners[i] = string(owner)
+	}
 	commands := make([]Command, 0, n)
 	for t.rewind(); t.next(); {
-		commands = append(commands, t.item.command())
+		owner := ""
+		if shapes[t.head.form].owner {
+			owner = owners[t.head.owner]
+		}
+		commands = append(commands, t.item.command(owner))
 	}
 	return commands, nil
 }
 
-func (c *item) command() Command {
+func (c *item) command(owner string) Command {
 	return Command{
 		Kind:      c.kind,
 		Key:       string(c.key),
-		Owner:     string(c.owner),
+		Owner:     owner,
 		RequestID: string(c.id),
 		Epoch:     c.epoch,
 		TTL:       time.Duration(c.ttl),

@@ -1,8 +1,6 @@
 package leader
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"example.com/tenure/fsm"
@@ -23,6 +21,13 @@ type source struct {
 	req   *Request
 	item  int
 	place *place
+}
+
+// newEntry returns an entry with room for so many commands, as far as one may
+// have them.
+func newEntry(commands int) *entry {
+	room := min(commands, maxCommands)
+	return &entry{commands: make([]fsm.Command, 0, room), sources: make([]source, 0, room)}
 }
 
 func (e *entry) add(c fsm.Command, from source) {
@@ -65,8 +70,12 @@ func (s *Sequencer) next() *entry {
 		s.sort(req)
 	}
 	s.inbox = s.inbox[:0]
-
-	e := &entry{refused: s.refused, reads: s.reads}
+	if s.mayLinger(now) {
+		s.setTimer(now)
+		return nil
+	}
+	e := newEntry(s.queued)
+	e.refused, e.reads = s.refused, s.reads
 	s.refused, s.reads = nil, nil
 	s.takeMarker(e, now)
 	// Renewals go first, since a flood of acquires must not end tenures, but
@@ -91,6 +100,7 @@ func (s *Sequencer) sort(req *Request) {
 		s.reads = append(s.reads, req)
 	case req.Commands[0].Kind != fsm.Acquire:
 		s.tenures = append(s.tenures, span{req: req})
+		s.setPatience(req)
 	default:
 		for i := range req.Commands {
 			s.sortAsk(req, i)
@@ -140,13 +150,18 @@ func (s *Sequencer) keepAppointments(now time.Duration) {
 	}
 }
 
-// setTimer has the agenda looked at again in time.
+// setTimer has the agenda, and the batches that wait for others, looked at again
+// in time.
 func (s *Sequencer) setTimer(now time.Duration) {
 	if s.timer != nil {
 		s.timer.Stop()
 		s.timer = nil
 	}
-	if due, ok := s.lines.agenda.next(); ok {
+	due, ok := s.lines.agenda.next()
+	if len(s.tenures) > 0 && (!ok || s.patience < due) {
+		due, ok = s.patience, true
+	}
+	if ok {
 		s.timer = s.cfg.Clock.AfterFunc(due-now, s.signal)
 	}
 }
@@ -202,27 +217,6 @@ func (s *Sequencer) takeSpan(e *entry, req *Request, from, to int) {
 	for i := first; i < len(e.commands); i++ {
 		e.bytes += size(&e.commands[i])
 	}
-}
-
-// arrange puts the commands that name tenures in the order of their slots:
-// neighbours take fewer bytes, and touch the same pages of the state. Commands
-// of one tenure stay in the order in which they were asked.
-func (e *entry) arrange() {
-	order := make([]int, len(e.commands))
-	for i := range order {
-		order[i] = i
-	}
-	slot := func(i int) uint32 { return e.commands[i].Number.Slot }
-	bySlot := func(i, j int) int { return cmp.Compare(slot(i), slot(j)) }
-	if slices.IsSortedFunc(order, bySlot) {
-		return
-	}
-	slices.SortStableFunc(order, bySlot)
-	commands, sources := make([]fsm.Command, len(order)), make([]source, len(order))
-	for to, from := range order {
-		commands[to], sources[to] = e.commands[from], e.sources[from]
-	}
-	e.commands, e.sources = commands, sources
 }
 
 func (s *Sequencer) takeHeads(e *entry, now time.Duration) {

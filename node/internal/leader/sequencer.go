@@ -58,7 +58,10 @@ type Sequencer struct {
 	refused []item     // acquires to be told 'held' with the next entry
 	reads   []*Request // to be told the index of the next entry
 	lines   lines
-	timer   tenure.Timer // for the agenda
+	// patience is until when the tenures may wait for others; it counts only
+	// if there are any.
+	patience time.Duration
+	timer    tenure.Timer // for the agenda and the patience
 }
 
 // A span is the commands of a request from one on.
