@@ -58,11 +58,11 @@ func (h *Holder) tick() time.Duration {
 
 func (h *Holder) untilNext(now time.Duration) time.Duration {
 	wait := idle
-	if m := h.renewals.first(); m != nil && h.calls < mostCalls {
-		wait = min(wait, m.at-now)
+	if at, ok := h.renewals.earliest(); ok && h.calls < mostCalls {
+		wait = min(wait, at-now)
 	}
-	if m := h.deadlines.first(); m != nil {
-		wait = min(wait, m.at-now)
+	if at, ok := h.deadlines.earliest(); ok {
+		wait = min(wait, at-now)
 	}
 	if len(h.leases) > 0 {
 		wait = min(wait, lookout)

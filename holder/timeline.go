@@ -5,76 +5,115 @@ import (
 	"time"
 )
 
-// A timeline is a heap of leases by the instant at which something is due.
-type timeline struct{ marks []*mark }
+// A timeline is leases by the instant at which something is due. Thousands of
+// them share an instant, as renewals are sent in batches and on beats, so it is
+// a heap of instants with the leases of each in a list.
+type timeline struct {
+	moments []*moment // a heap by instant
+	at      map[time.Duration]*moment
+}
 
-// A mark is a lease's place in a timeline. The zero mark is in none.
+// A moment is an instant and the marks on it, of which there is at least one.
+type moment struct {
+	at          time.Duration
+	place       int // index in the timeline
+	first, last *mark
+}
+
+// A mark is a lease's place in a timeline. The zero mark, but for its lease, is
+// in none.
 type mark struct {
-	lease *Lease
-	at    time.Duration
-	place int // index in the timeline plus one, 0 if it is not in it
+	lease      *Lease
+	moment     *moment // nil if it is in no timeline
+	prev, next *mark   // on the same moment
 }
 
 // set puts m at an instant, whether it was in the timeline or not, and reports
-// whether it is now the first.
+// whether that made the instant the earliest.
 func (t *timeline) set(m *mark, at time.Duration) bool {
-	m.at = at
-	if m.place == 0 {
-		heap.Push((*marks)(t), m)
-	} else {
-		heap.Fix((*marks)(t), m.place-1)
+	t.remove(m)
+	on := t.at[at]
+	if on == nil {
+		on = &moment{at: at}
+		if t.at == nil {
+			t.at = make(map[time.Duration]*moment)
+		}
+		t.at[at] = on
+		heap.Push((*moments)(t), on)
 	}
-	return m.place == 1
+	m.moment, m.prev = on, on.last
+	if on.last != nil {
+		on.last.next = m
+	} else {
+		on.first = m
+	}
+	on.last = m
+	return on.place == 0 && on.first == m
 }
 
 // remove takes m out if it is in.
 func (t *timeline) remove(m *mark) {
-	if m.place != 0 {
-		heap.Remove((*marks)(t), m.place-1)
+	on := m.moment
+	if on == nil {
+		return
+	}
+	if m.prev != nil {
+		m.prev.next = m.next
+	} else {
+		on.first = m.next
+	}
+	if m.next != nil {
+		m.next.prev = m.prev
+	} else {
+		on.last = m.prev
+	}
+	m.moment, m.prev, m.next = nil, nil, nil
+	if on.first == nil {
+		heap.Remove((*moments)(t), on.place)
+		delete(t.at, on.at)
 	}
 }
 
-// first returns the earliest mark, or nil.
-func (t *timeline) first() *mark {
-	if len(t.marks) == 0 {
-		return nil
+// earliest returns the first instant at which something is due.
+func (t *timeline) earliest() (at time.Duration, ok bool) {
+	if len(t.moments) == 0 {
+		return 0, false
 	}
-	return t.marks[0]
+	return t.moments[0].at, true
 }
 
-// due removes and returns the lease of the earliest mark if its instant has
-// come, or returns nil.
+// due removes and returns a lease of the earliest instant if that has come, or
+// returns nil.
 func (t *timeline) due(now time.Duration) *Lease {
-	m := t.first()
-	if m == nil || m.at > now {
+	if at, ok := t.earliest(); !ok || at > now {
 		return nil
 	}
+	m := t.moments[0].first
 	t.remove(m)
 	return m.lease
 }
 
-// marks is a timeline as container/heap wants it.
-type marks timeline
+// moments is a timeline as container/heap wants it.
+type moments timeline
 
-func (h *marks) Len() int           { return len(h.marks) }
-func (h *marks) Less(i, j int) bool { return h.marks[i].at < h.marks[j].at }
+func (h *moments) Len() int           { return len(h.moments) }
+func (h *moments) Less(i, j int) bool { return h.moments[i].at < h.moments[j].at }
 
-func (h *marks) Swap(i, j int) {
-	h.marks[i], h.marks[j] = h.marks[j], h.marks[i]
-	h.marks[i].place, h.marks[j].place = i+1, j+1
+func (h *moments) Swap(i, j int) {
+	h.moments[i], h.moments[j] = h.moments[j], h.moments[i]
+	h.moments[i].place, h.moments[j].place = i, j
 }
 
-func (h *marks) Push(x any) {
-	m := x.(*mark)
-	h.marks = append(h.marks, m)
-	m.place = len(h.marks)
+func (h *moments) Push(x any) {
+	m := x.(*moment)
+	m.place = len(h.moments)
+	h.moments = append(h.moments, m)
 }
 
-func (h *marks) Pop() any {
-	last := len(h.marks) - 1
-	m := h.marks[last]
-	h.marks[last] = nil
-	h.marks = h.marks[:last]
-	m.place = 0
+func (h *moments) Pop() any {
+	last := len(h.moments) - 1
+	m := h.moments[last]
+	h.moments[last] = nil
+	h.moments = h.moments[:last]
 	return m
 }
