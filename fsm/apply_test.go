@@ -67,7 +67,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	for what, f := range map[string]func(){
 		"look up a key":          func() { s.Lookup("tenant-1") },
 		"look up an unknown key": func() { s.Lookup(long) },
-		"translate":              func() { s.Number("tenant-1", l.Record.Owner, l.Record.Epoch) },
+		"translate":              func() { numberFor(s, "tenant-1", l.Record.Owner, l.Record.Epoch) },
 		"ask for a request":      func() { s.IsRequest("tenant-1", l.Record.Owner, "q5") },
 		"check an entry":         func() { _ = CheckEntry(entry) },
 		"checksum":               func() { s.Checksum() },

@@ -24,12 +24,10 @@ func (s *State) Lookup(key string) Lookup {
 	return s.describe(slot, key)
 }
 
-// Number returns the number of the tenure that stands for a key, owner and
-// epoch, so that it can be named by it in an entry. It allocates nothing.
-// Without such a tenure there is no number, and a log entry must say so: a
-// number is no way to find out that a tenure is over.
-func (s *State) Number(key, owner string, epoch uint64) (Number, bool) {
-	slot, known := s.lookup(key)
+// numberOf returns the number of the tenure that stands for a key, owner and
+// epoch. It allocates nothing.
+func (s *State) numberOf(hashed uint64, key, owner string, epoch uint64) (Number, bool) {
+	slot, known := s.lookupHashed(hashed, key)
 	if !known || !s.held(slot) {
 		return Number{}, false
 	}
@@ -72,8 +70,11 @@ func (s *State) Each(f func(Lookup) bool) {
 }
 
 // lookup is find for a string, without a copy of it.
-func (s *State) lookup(key string) (uint32, bool) {
-	for search := s.keys.search(hash(s.seed, key)); ; {
+func (s *State) lookup(key string) (uint32, bool) { return s.lookupHashed(hash(s.seed, key), key) }
+
+// lookupHashed is lookup for a key whose hash is known.
+func (s *State) lookupHashed(hashed uint64, key string) (uint32, bool) {
+	for search := s.keys.search(hashed); ; {
 		slot, ok := search.next()
 		if !ok || string(s.key(slot)) == key {
 			return slot, ok

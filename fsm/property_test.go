@@ -157,7 +157,7 @@ func (w *world) checkKey(t *rapid.T, key string, l Lookup) {
 	if l != want {
 		t.Fatalf("got %+v\nwant %+v", l, want)
 	}
-	if n, ok := w.state.Number(key, r.owner, r.epoch); ok != r.held || n != want.Number {
+	if n, ok := numberFor(w.state, key, r.owner, r.epoch); ok != r.held || n != want.Number {
 		t.Fatalf("number %v, %v; want %v", n, ok, want.Number)
 	}
 	if at, ok := w.state.Tenure(want.Number); ok != r.held || ok && at != want {

@@ -95,7 +95,7 @@ func (s *stage) jump(a arguments) []string {
 func (s *stage) look(a arguments) []string { return []string{tellLookup(s.state.Lookup(a.key()))} }
 
 func (s *stage) number(a arguments) []string {
-	n, ok := s.state.Number(a.key(), a.text("owner"), a.number("epoch"))
+	n, ok := numberFor(s.state, a.key(), a.text("owner"), a.number("epoch"))
 	if !ok {
 		return []string{"none"}
 	}

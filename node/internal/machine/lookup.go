@@ -6,21 +6,14 @@ import (
 	"example.com/tenure/fsm"
 )
 
-// Translate returns the number of the tenure, by which a command in the log is
-// a few bytes. It is false for a tenure that this replica does not know; the
-// command then carries key, owner and epoch, and the log decides.
+// Translate gives each command that names a tenure which stands on this replica
+// the tenure's number, by which a command in the log is a few bytes. A command
+// of a tenure that this replica does not know carries key, owner and epoch, and
+// the log decides.
 func (m *Machine) Translate(cmds []fsm.Command) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	for i := range cmds {
-		c := &cmds[i]
-		if c.Epoch == 0 || (c.Kind != fsm.Renew && c.Kind != fsm.Release && c.Kind != fsm.Forget) {
-			continue
-		}
-		if n, ok := m.state.Number(c.Key, c.Owner, c.Epoch); ok {
-			c.Number = n
-		}
-	}
+	m.state.Translate(cmds)
 }
 
 // MadeBy reports whether the acquire of that owner and request id made the
