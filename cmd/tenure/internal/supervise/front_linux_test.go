@@ -138,6 +138,10 @@ type front struct {
 
 const far = time.Hour // limits that no test reaches
 
+// patience bounds what a test waits for. It is reached only if something is
+// broken.
+const patience = 30 * time.Second
+
 // startFront runs a shell script under a front.
 func startFront(t *testing.T, first wish, script string) *front {
 	t.Helper()
@@ -156,8 +160,12 @@ func startFrontOf(t *testing.T, first wish, argv ...string) *front {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = in.Close() })
+	if err := in.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(self, append([]string{"front"}, argv...)...)
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.ExtraFiles = []*os.File{out}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -170,7 +178,9 @@ func startFrontOf(t *testing.T, first wish, argv ...string) *front {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	broken := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
 	t.Cleanup(func() {
+		broken.Stop()
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})

@@ -28,7 +28,8 @@ func TestNothingIsLeft(t *testing.T) {
 		fence time.Duration
 		do    func(f *front)
 	}{
-		"front killed": {far, func(f *front) { f.signal(unix.SIGKILL) }},
+		"front killed":                 {far, func(f *front) { f.signal(unix.SIGKILL) }},
+		"front's process group killed": {far, func(f *front) { _ = unix.Kill(-f.cmd.Process.Pid, unix.SIGKILL) }},
 		"supervisor killed": {far, func(f *front) {
 			_ = unix.Kill(f.supervisor(), unix.SIGKILL)
 			f.report(killed)
