@@ -49,8 +49,17 @@ func (s *State) touch(hashes []uint64) (touched uint64) {
 	for _, h := range hashes {
 		search := s.keys.search(h)
 		if slot, ok := search.next(); ok {
-			touched += uint64(s.row(slot).keyLen)
+			touched += s.glance(slot)
 		}
 	}
 	return touched
+}
+
+// glance reads a little of a slot, if there is such a slot.
+func (t *table) glance(slot uint32) uint64 {
+	p, i := slot/pageSize, slot%pageSize
+	if int(p) >= len(t.pages) || t.pages[p].rows == nil {
+		return 0
+	}
+	return t.pages[p].hot[i] + t.pages[p].rows[i].serial
 }
