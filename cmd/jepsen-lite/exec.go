@@ -24,9 +24,10 @@ import (
 var errUsage = errors.New("wrong usage")
 
 var verbs = map[string]func(args []string, env environment) (int, error){
-	"run":    run,
-	"replay": replay,
-	"check":  checkHistory,
+	"run":     run,
+	"replay":  replay,
+	"check":   checkHistory,
+	"mutants": tryMutants,
 }
 
 // exec runs a verb and returns its exit code.

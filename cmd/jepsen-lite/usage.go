@@ -6,6 +6,7 @@ usage:
   jepsen-lite run [--arena virtual] [--workload W,...] [--faults F,...] [--duration D] [--seed N] [--runs N] [--timed] [--out DIR]
   jepsen-lite replay DIR [--out DIR]
   jepsen-lite check HISTORY [--out DIR]
+  jepsen-lite mutants [--only NAME,...] [--out DIR]
 
 run draws a plan from a seed, carries it out and judges what happened. Its folder then has the plan, the history, the
 nodes' logs, results.json, junit.xml and timeline.html. With --runs it goes on with the seeds that follow until one is
@@ -22,6 +23,10 @@ replay carries out the plan in a run's folder again. The plan is exactly the sam
 Raft's random timeouts are not, so that a rare violation may need several replays.
 
 check judges a history that was written before.
+
+mutants plants known defects in the source, one at a time, and runs each until a checker sees it; a table then says
+which did. It must be run inside a checkout, and exits 1 if a defect survives or the product without it fails. With
+--out the folder keeps every run.
 
 exit: 0 valid, 1 violation, 2 unknown, 254 wrong usage, 255 crashed
 `

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+
+	"example.com/tenure/jepsen-lite/mutants"
+)
+
+// tryMutants plants defects in the product and says which are caught.
+func tryMutants(args []string, env environment) (int, error) {
+	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
+	only := flags.String("only", "", "")
+	out := flags.String("out", "", "")
+	if _, err := parse(flags, args, 0); err != nil {
+		return 0, err
+	}
+	chosen, err := choose(list(*only))
+	if err != nil {
+		return 0, err
+	}
+	source, err := mutants.FindSource(".")
+	if err != nil {
+		return 0, err
+	}
+	if *out == "" {
+		if *out, err = os.MkdirTemp("", "jepsen-lite-mutants-"); err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(*out)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	return tryAll(ctx, &mutants.Runner{Source: source, Dir: *out}, chosen, env)
+}
+
+// choose returns the defects of the given names; all for none.
+func choose(names []string) ([]mutants.Defect, error) {
+	all, err := mutants.All()
+	if err != nil || len(names) == 0 {
+		return all, err
+	}
+	var chosen []mutants.Defect
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(d mutants.Defect) bool { return d.Name == name })
+		if i < 0 {
+			var known []string
+			for _, d := range all {
+				known = append(known, d.Name)
+			}
+			return nil, fmt.Errorf("%w: --only %q must be of %s", errUsage, name, strings.Join(known, ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
+}
+
+func tryAll(ctx context.Context, r *mutants.Runner, defects []mutants.Defect, env environment) (int, error) {
+	// All that no longer fit are told before the first takes its time.
+	for i := range defects {
+		if _, err := r.Source.Plant(&defects[i]); err != nil {
+			return 0, err
+		}
+	}
+	var rows []*mutants.Row
+	code := exitValid
+	for i := range defects {
+		fmt.Fprintf(env.stderr, "%d of %d: %s: %s\n", i+1, len(defects), defects[i].Name, defects[i].What)
+		row, err := r.Try(ctx, &defects[i])
+		if err != nil {
+			return 0, err
+		}
+		rows = append(rows, row)
+		if !row.OK() {
+			code = exitViolation
+		}
+	}
+	return code, mutants.WriteTable(env.stdout, rows)
+}

@@ -1,0 +1,82 @@
+package mutants
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"example.com/tenure/jepsen-lite/plan"
+)
+
+//go:embed defects/*.txt
+var files embed.FS
+
+// A Defect is something that may be wrong with the product.
+type Defect struct {
+	Name    string
+	What    string   // is broken, in a few words
+	Changes []Change // of the source, that break it
+	Expects []string // the checkers of which at least one should see it
+	// Survives says why the harness does not see it; "" if it must.
+	Survives string
+	Seeds    int // that are tried, from 1
+	draw     plan.Options
+	keys     int // in place of what the seed draws, if not 0
+	replicas int // likewise, if it is more than that
+	snapshot uint64
+}
+
+// A Change is one replacement in a file of the module.
+type Change struct {
+	File          string // path from the module's root, with slashes
+	Find, Replace string // Find stands in the file exactly once
+}
+
+// Unless a defect says otherwise.
+const (
+	defaultSeeds    = 30
+	defaultDuration = 40 * time.Second
+)
+
+// All returns every defect, by name.
+func All() ([]Defect, error) {
+	names, err := fs.Glob(files, "defects/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	var all []Defect
+	for _, file := range names {
+		text, err := files.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		d, err := parse(string(text))
+		if err != nil {
+			return nil, fmt.Errorf("defect %s: %w", file, err)
+		}
+		d.Name = strings.TrimSuffix(path.Base(file), ".txt")
+		all = append(all, *d)
+	}
+	return all, nil
+}
+
+// Faults names the kinds of faults of the defect's plans.
+func (d *Defect) Faults() []string { return d.draw.Kinds }
+
+// Plan returns the plan of a seed. It calls for no coverage: whether the defect
+// is seen is all that matters.
+func (d *Defect) Plan(seed uint64) *plan.Plan {
+	p := plan.Draw(seed, d.draw)
+	if d.keys != 0 {
+		p.Keys = d.keys
+	}
+	p.Replicas = max(p.Replicas, d.replicas) // fewer would leave faults without their targets
+	if d.snapshot != 0 {
+		p.Snapshot = d.snapshot
+	}
+	p.Coverage = nil
+	return p
+}

@@ -1,0 +1,100 @@
+package mutants
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	jepsenlite "example.com/tenure/jepsen-lite"
+	"example.com/tenure/jepsen-lite/check"
+	"example.com/tenure/jepsen-lite/report"
+)
+
+// Stopped stands in place of a checker where the product itself noticed that
+// something was wrong and a node stopped, which ends a run without a verdict.
+const Stopped = "stopped"
+
+// Budget is how long a defect's runs may take until one shows it, without
+// building.
+const Budget = 20 * time.Second
+
+// A Seen is what one run said.
+type Seen struct {
+	Verdict  check.Verdict
+	Checkers []string // that saw a violation
+	Text     string   // of the first violation
+}
+
+// carryOut runs a defect's plan with a binary. An error is for what says
+// nothing about the product.
+func carryOut(ctx context.Context, binary string, d *Defect, seed uint64, dir string) (Seen, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return Seen{}, err
+	}
+	if err := d.Plan(seed).WriteFile(filepath.Join(dir, jepsenlite.PlanFile)); err != nil {
+		return Seen{}, err
+	}
+	out := filepath.Join(dir, "out")
+	run := exec.CommandContext(ctx, binary, "replay", dir, "--out", out)
+	run.WaitDelay = time.Second
+	said, err := run.CombinedOutput()
+	if ctx.Err() != nil {
+		return Seen{}, ctx.Err()
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return Seen{}, err
+	}
+	if written := os.WriteFile(filepath.Join(dir, "output.txt"), said, 0o644); written != nil {
+		return Seen{}, written
+	}
+	results, err := os.ReadFile(filepath.Join(out, report.JSONFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return stopped(string(said))
+	}
+	if err != nil {
+		return Seen{}, err
+	}
+	return read(results)
+}
+
+// stopped judges a run that ended without a verdict.
+func stopped(said string) (Seen, error) {
+	for _, line := range strings.Split(said, "\n") {
+		if strings.Contains(line, "stopped by itself") {
+			return Seen{Verdict: check.Violated, Checkers: []string{Stopped}, Text: line}, nil
+		}
+	}
+	return Seen{}, fmt.Errorf("the run ended without a verdict:\n%s", said)
+}
+
+// read reads results.json.
+func read(results []byte) (Seen, error) {
+	var r struct {
+		Verdict  check.Verdict
+		Reasons  []string
+		Findings []struct {
+			Checker string
+			Verdict check.Verdict
+		}
+	}
+	if err := json.Unmarshal(results, &r); err != nil {
+		return Seen{}, fmt.Errorf("read %s: %w", report.JSONFile, err)
+	}
+	s := Seen{Verdict: r.Verdict}
+	if len(r.Reasons) > 0 {
+		s.Text = r.Reasons[0]
+	}
+	for _, f := range r.Findings {
+		if f.Verdict == check.Violated {
+			s.Checkers = append(s.Checkers, f.Checker)
+		}
+	}
+	return s, nil
+}
