@@ -56,7 +56,8 @@ type Config struct {
 	// a leader whose disk hangs lets another one lead.
 	DiskTimeout time.Duration
 	// SnapshotThreshold is how many log entries lead to a snapshot, 0 is
-	// DefaultSnapshotThreshold.
+	// DefaultSnapshotThreshold. Large entries lead to one sooner: the log is
+	// kept to some tens of megabytes.
 	SnapshotThreshold uint64
 
 	// Logger is where the node and Raft log; nil is nowhere.

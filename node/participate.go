@@ -63,6 +63,7 @@ func (n *Node) participate(ctx context.Context) error {
 	close(n.member)
 	n.background.start(func() { n.follow(n.ctx, r) })
 	n.background.start(func() { n.watchLeader(r) })
+	n.background.start(func() { n.boundLog(r) })
 	n.background.start(n.compareStates)
 	n.background.start(n.watchMembership)
 	if i := n.identity(); len(i.Founders) > 0 && !i.Told {

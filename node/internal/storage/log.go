@@ -68,7 +68,7 @@ func (l guardedLog) StoreLogs(logs []*raft.Log) error {
 		return err
 	}
 	l.g.truncated.Store(false)
-	l.g.writes.note(len(logs), time.Since(began))
+	l.g.writes.note(logs, time.Since(began))
 	return nil
 }
 
