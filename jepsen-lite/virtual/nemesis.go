@@ -124,14 +124,7 @@ func (a *arena) slow(f *plan.Fault, links []string) func() {
 
 func (a *arena) kill(names []string) func() {
 	for _, name := range names {
-		s := a.nodes[name]
-		s.mu.Lock()
-		s.down++
-		s.mu.Unlock()
-		s.crash()
-		if a.answers(name) {
-			a.fail("node %s was killed and answers", name)
-		}
+		a.bringDown(a.nodes[name])
 	}
 	return func() {
 		for _, name := range names {
@@ -140,20 +133,33 @@ func (a *arena) kill(names []string) func() {
 	}
 }
 
+// bringDown crashes a node and keeps it down, once more; restart takes one
+// such back.
+func (a *arena) bringDown(s *server) {
+	s.mu.Lock()
+	s.down++
+	s.mu.Unlock()
+	s.turn <- struct{}{}
+	s.crash()
+	<-s.turn
+	if a.answers(s.name) {
+		a.fail("node %s was killed and answers", s.name)
+	}
+}
+
 // restart starts a node again when the last fault that keeps it down is over.
+// Another may strike at every step: then the node need not answer.
 func (a *arena) restart(s *server) {
 	s.mu.Lock()
 	s.down--
-	up := s.down == 0
 	s.mu.Unlock()
-	if !up {
-		return
-	}
-	if err := s.start(); err != nil {
+	s.turn <- struct{}{}
+	run, err := s.revive()
+	<-s.turn
+	switch {
+	case err != nil:
 		a.fail("%w", err)
-		return
-	}
-	if !a.answers(s.name) {
+	case run > 0 && !a.answers(s.name) && s.stands(run):
 		a.fail("node %s was started and does not answer", s.name)
 	}
 }

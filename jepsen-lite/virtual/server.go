@@ -17,6 +17,7 @@ type server struct {
 	arena *arena
 	name  string
 	disk  *Disk
+	turn  chan struct{} // held by whoever starts or crashes it
 
 	mu    sync.Mutex
 	down  int // faults that keep it down
@@ -32,7 +33,7 @@ func addr(name string) string { return name + ":7400" }
 func (a *arena) found() error {
 	for i := range a.plan.Nodes {
 		name := plan.NodeName(i)
-		s := &server{arena: a, name: name}
+		s := &server{arena: a, name: name, turn: make(chan struct{}, 1)}
 		s.disk = NewDisk(func(index uint64) {
 			a.record(history.Event{Kind: history.Snapshot, Node: name, Index: index})
 		})
@@ -88,6 +89,29 @@ func (s *server) crash() {
 	host.Die()
 	s.disk.Crash()
 	s.arena.left.Go(func() { _ = n.Close() }) // its disk is gone: that is an error
+}
+
+// revive starts the node unless it is up or has to stay down, and returns
+// which incarnation that is, 0 if none was started.
+func (s *server) revive() (run int, err error) {
+	s.mu.Lock()
+	idle := s.down == 0 && s.node == nil
+	s.mu.Unlock()
+	if !idle {
+		return 0, nil
+	}
+	if err := s.start(); err != nil {
+		return 0, err
+	}
+	_, run = s.running()
+	return run, nil
+}
+
+// stands reports whether an incarnation is up and nothing strikes it.
+func (s *server) stands(run int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.down == 0 && s.node != nil && s.runs == run && s.node.Err() == nil
 }
 
 // running returns the node, nil while it is down, and which incarnation of it.
