@@ -21,7 +21,7 @@ func (n *Node) raftConfig() *raft.Config {
 	c.LocalID = n.identity().serverID()
 	c.HeartbeatTimeout = n.cfg.ElectionTimeout
 	c.ElectionTimeout = n.cfg.ElectionTimeout
-	c.LeaderLeaseTimeout = n.cfg.ElectionTimeout / 2
+	c.LeaderLeaseTimeout = n.cfg.ElectionTimeout
 	c.CommitTimeout = min(50*time.Millisecond, n.cfg.ElectionTimeout/10)
 	c.MaxAppendEntries = 32 // an entry is a whole batch, of up to 400 KiB
 	c.ShutdownOnRemove = false

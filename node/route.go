@@ -164,7 +164,7 @@ func (c *routing) giveUp(cause error) {
 // callers of a lost leader don't come back in step.
 const (
 	backOffFirst = 10 * time.Millisecond
-	backOffMost  = 250 * time.Millisecond
+	backOffMost  = 100 * time.Millisecond
 )
 
 // backOff waits before the next attempt, or returns why there is none.
