@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/tenure/bench/cluster"
 	"example.com/tenure/bench/report"
@@ -37,6 +38,9 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "only these workloads, by name")
 	flag.StringVar(&o.systems, "systems", "", "only these systems, by name")
 	flag.BoolVar(&o.profile, "profile", false, "also write profiles of the servers to the output folder; the figures suffer")
+	flag.BoolVar(&o.logs, "logs", false, "also write logs of the servers to the output folder")
+	flag.DurationVar(&o.hold, "hold", 0, "for how long a million leases are held, and no doubling of them then (default 5m, then doubled)")
+	flag.IntVar(&o.million, "million", 0, "how many leases are held instead of a million")
 	flag.BoolVar(&o.tiny, "tiny", false, "tiny sizes, to see that everything works")
 	flag.Parse()
 	if o.out == "" || flag.NArg() > 0 {
@@ -57,8 +61,11 @@ func exitOn(err error) {
 
 type options struct {
 	quick, profile, tiny bool
+	logs                 bool
 	out, data            string
 	only, systems        string
+	hold                 time.Duration
+	million              int
 }
 
 func (o options) run(ctx context.Context) error {
@@ -73,6 +80,12 @@ func (o options) run(ctx context.Context) error {
 	if o.tiny {
 		b.Sizes = workload.Tiny()
 	}
+	if o.hold > 0 {
+		b.Hold, b.Doubled = o.hold, 0
+	}
+	if o.million > 0 {
+		b.Million = o.million
+	}
 	if o.data == "" {
 		o.data = o.out
 	}
@@ -81,6 +94,9 @@ func (o options) run(ctx context.Context) error {
 	}
 	if o.profile {
 		b.Profiles = o.out
+	}
+	if o.logs {
+		b.Logs = o.out
 	}
 	if err := b.Results.Keep(o.path("results.json")); err != nil {
 		return err

@@ -23,8 +23,8 @@ type Cluster struct {
 }
 
 // Start starts a cluster with empty data in a new folder below dir, and returns
-// once it serves.
-func Start(ctx context.Context, kind, dir string) (*Cluster, error) {
+// once it serves. Servers of tenure log to files in logs, unless that is empty.
+func Start(ctx context.Context, kind, dir, logs string) (*Cluster, error) {
 	clients, err := freeAddrs(Size)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,11 @@ func Start(ctx context.Context, kind, dir string) (*Cluster, error) {
 	}
 	c := &Cluster{Kind: kind, Addrs: clients, dir: folder}
 	for i := range Size {
-		p, err := start(spec{Kind: kind, ID: i, Dir: filepath.Join(folder, nodeID(i)), Clients: clients, Peers: peers})
+		sp := spec{Kind: kind, ID: i, Dir: filepath.Join(folder, nodeID(i)), Clients: clients, Peers: peers}
+		if logs != "" {
+			sp.Log = filepath.Join(logs, filepath.Base(folder)+"-"+nodeID(i)+".log")
+		}
+		p, err := start(sp)
 		if err != nil {
 			c.Close()
 			return nil, err

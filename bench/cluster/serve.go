@@ -8,8 +8,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"runtime/pprof"
-	"time"
 )
 
 // A server is what runs in a server process.
@@ -53,7 +51,7 @@ func answer(sp spec, s server, in io.Reader, out io.Writer) error {
 			return err
 		}
 		if q.Profile != "" {
-			go profile(q.Profile)
+			go Profile(q.Profile)
 		}
 		if err := encoder.Encode(state(sp, s, q)); err != nil {
 			return err
@@ -72,22 +70,4 @@ func state(sp spec, s server, q question) State {
 	st := State{Heap: m.HeapAlloc, CPU: int64(processorTime()), Written: written(), Disk: folderSize(sp.Dir)}
 	s.describe(&st)
 	return st
-}
-
-// profileTime is how long a profile of the processor takes.
-const profileTime = 10 * time.Second
-
-func profile(path string) {
-	file, err := os.Create(path)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return
-	}
-	defer file.Close()
-	if err := pprof.StartCPUProfile(file); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return
-	}
-	time.Sleep(profileTime)
-	pprof.StopCPUProfile()
 }

@@ -18,6 +18,7 @@ type spec struct {
 	Dir     string   `json:"dir"`
 	Clients []string `json:"clients"`         // HOST:PORT for clients, of all servers
 	Peers   []string `json:"peers,omitempty"` // HOST:PORT for each other, where that is another port
+	Log     string   `json:"log,omitempty"`   // the file to log to
 }
 
 // A question is what a server is asked.

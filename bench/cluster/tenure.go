@@ -3,6 +3,9 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"os"
+
+	"github.com/hashicorp/go-hclog"
 
 	"example.com/tenure"
 	"example.com/tenure/node"
@@ -19,6 +22,13 @@ func openTenure(sp spec) (server, error) {
 	cfg := node.Config{ID: nodeID(sp.ID), Listen: sp.Clients[sp.ID], Peers: peers, Storage: node.BoltStorage(sp.Dir)}
 	if sp.Kind == TenureWAL {
 		cfg.Storage = raftwal.Storage(sp.Dir)
+	}
+	if sp.Log != "" {
+		file, err := os.OpenFile(sp.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: file})
 	}
 	n, err := node.Open(context.Background(), cfg)
 	if err != nil {

@@ -2,7 +2,9 @@ package contender
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +20,7 @@ type tenureCycler struct {
 	client *node.Client
 	owner  string
 	ids    atomic.Int64
+	spoilt sync.Map // by worker, how many of its keys a cycle of unknown outcome has left held
 }
 
 func newTenureCycler(addrs []string) (Cycler, error) {
@@ -31,6 +34,19 @@ func newTenureCycler(addrs []string) (Cycler, error) {
 // Cycle implements [Cycler].
 func (c *tenureCycler) Cycle(ctx context.Context, worker int) error {
 	key := workerKey(worker)
+	before, spoilt := c.spoilt.Load(worker)
+	if spoilt {
+		key = fmt.Sprint(key, "-", before)
+	}
+	err := c.cycle(ctx, key)
+	if err != nil {
+		n, _ := before.(int)
+		c.spoilt.Store(worker, n+1)
+	}
+	return err
+}
+
+func (c *tenureCycler) cycle(ctx context.Context, key string) error {
 	granted := c.client.Acquire(ctx, tenure.AcquireRequest{Owner: c.owner, Asks: []tenure.Ask{
 		{Key: key, RequestID: strconv.FormatInt(c.ids.Add(1), 36), TTL: cycleTTL},
 	}})[0]

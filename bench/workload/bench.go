@@ -22,6 +22,7 @@ type Bench struct {
 	Systems []string // only these are measured
 	// Profiles, unless empty, is the folder for profiles of the servers.
 	Profiles string
+	Logs     string // the folder for logs of the servers, likewise
 }
 
 // Sizes say how much is measured.
@@ -94,7 +95,7 @@ const startTime = 2 * time.Minute
 func (b *Bench) start(ctx context.Context, kind string) (*cluster.Cluster, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	return cluster.Start(ctx, kind, b.Dir)
+	return cluster.Start(ctx, kind, b.Dir, b.Logs)
 }
 
 // leaderFirst returns the addresses of a cluster, its leader's first.
@@ -125,10 +126,12 @@ func kindOf(system string) string {
 	return system
 }
 
-// profile has the servers of a cluster profiled, if that is wanted.
+// profile has the servers of a cluster, and this process, profiled, if that is
+// wanted.
 func (b *Bench) profile(c *cluster.Cluster, name string) error {
 	if b.Profiles == "" {
 		return nil
 	}
-	return c.Profile(b.Profiles, filepath.Base(name))
+	go cluster.Profile(filepath.Join(b.Profiles, name+"-"+c.Kind+"-client.prof"))
+	return c.Profile(b.Profiles, name)
 }

@@ -128,6 +128,7 @@ func (b *Bench) cycleOnce(ctx context.Context, e entrant, workers, round int) er
 	}
 	b.logf("%s round %d: %-14s %8.0f/s  p50 %v  p99 %v  servers use %.2f cores", name, round+1, e.system, lap.rate,
 		lap.p50.Round(10*time.Microsecond), lap.p99.Round(10*time.Microsecond), (used-before).Seconds()/time.Since(began).Seconds())
+	b.Results.Add(name+"/failed", e.system, "cycles", float64(lap.failed))
 	b.Results.Add(name, e.system, "1/s", lap.rate)
 	b.Results.Add(name+"/p50", e.system, "ms", milliseconds(lap.p50))
 	b.Results.Add(name+"/p99", e.system, "ms", milliseconds(lap.p99))
@@ -145,19 +146,27 @@ func usedBy(c *cluster.Cluster) (time.Duration, error) {
 type lap struct {
 	rate     float64 // cycles a second
 	p50, p99 time.Duration
+	failed   int // cycles, as when a change of leader leaves their outcome unknown
 }
+
+// failedMost is how many cycles of one run may fail.
+const failedMost = 1000
 
 // run has workers make cycles for so long, after a quarter of that to warm up.
 func run(ctx context.Context, c contender.Cycler, workers int, d time.Duration) (lap, error) {
 	var counts, over atomic.Bool
+	var failed atomic.Int64
+	var failure atomic.Pointer[error]
 	var wg sync.WaitGroup
-	took, errs := make([][]time.Duration, workers), make([]error, workers)
+	took := make([][]time.Duration, workers)
 	for w := range workers {
 		wg.Go(func() {
-			for !over.Load() && errs[w] == nil {
+			for !over.Load() && failed.Load() < failedMost {
 				counted, began := counts.Load(), time.Now()
-				errs[w] = c.Cycle(ctx, w)
-				if counted && !over.Load() {
+				if err := c.Cycle(ctx, w); err != nil {
+					failed.Add(1)
+					failure.Store(&err)
+				} else if counted && !over.Load() {
 					took[w] = append(took[w], time.Since(began))
 				}
 			}
@@ -172,7 +181,11 @@ func run(ctx context.Context, c contender.Cycler, workers int, d time.Duration) 
 	wg.Wait()
 	all := slices.Concat(took...)
 	slices.Sort(all)
-	return lap{rate: float64(len(all)) / elapsed.Seconds(), p50: quantile(all, 0.5), p99: quantile(all, 0.99)}, errors.Join(errs...)
+	l := lap{rate: float64(len(all)) / elapsed.Seconds(), p50: quantile(all, 0.5), p99: quantile(all, 0.99), failed: int(failed.Load())}
+	if err := failure.Load(); err != nil && l.failed >= failedMost {
+		return l, *err
+	}
+	return l, ctx.Err()
 }
 
 // quantile returns the value below which a part of the sorted ones are, 0 if

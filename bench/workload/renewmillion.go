@@ -86,9 +86,10 @@ func (m *vigil) add(b *Bench, system string) {
 	b.Results.Add("renew/1m/acquire-p99", system, "ms", milliseconds(m.p99))
 }
 
-// Between two looks at the leases, and at the disk.
+// Between two looks at the leases, and at the disk. A holder lets go of a lease
+// that was resumed and is not looked at for a TTL, as one that nobody serves.
 const (
-	lookEvery    = 15 * time.Second
+	lookEvery    = renewTTL / 2
 	acquireEvery = 20 * time.Millisecond
 )
 
