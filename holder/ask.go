@@ -62,6 +62,11 @@ func (h *Holder) answer(ctx context.Context, b *bid, result tenure.Result, sentA
 		h.fail(b, err)
 	case errors.Is(err, tenure.ErrHeld) && b.wait:
 		b.held = err
+	case errors.Is(err, tenure.ErrHeld) && b.trail.unknown:
+		// An earlier attempt may still be under way to the store, so this is
+		// not the definite 'held', not even as a cause.
+		h.fail(b, &tenure.UnavailableError{Key: b.key, MaybeApplied: true,
+			Reason: "an earlier attempt of this acquire has no known outcome; the last one: " + err.Error()})
 	case answered(err):
 		h.fail(b, err)
 	default:

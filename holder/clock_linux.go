@@ -13,19 +13,30 @@ import (
 // small.
 type bootClock struct{ origin time.Duration }
 
-func newBootClock() tenure.Clock { return bootClock{origin: boottime()} }
+func newBootClock() tenure.Clock {
+	origin, err := boottime()
+	if err != nil { // a sandbox that forbids the call: then as on other systems
+		return tenure.MonotonicClock()
+	}
+	return bootClock{origin: origin}
+}
 
-func (c bootClock) Now() time.Duration { return boottime() - c.origin }
+// Now is tenure.Clock's. Should the call be forbidden while the process runs,
+// the reading is one that lies behind every fence: gates close, and no grant
+// opens them, since a fence counted from there would overflow.
+func (c bootClock) Now() time.Duration {
+	now, err := boottime()
+	if err != nil {
+		return math.MaxInt64
+	}
+	return now - c.origin
+}
 
 func (c bootClock) AfterFunc(d time.Duration, f func()) tenure.Timer { return time.AfterFunc(d, f) }
 
-// boottime reads the time since the host's boot. The kernels that Go runs on
-// all have the clock; should a sandbox forbid the call nevertheless, the
-// reading is one that lies behind every fence, so that gates close.
-func boottime() time.Duration {
+// boottime reads the time since the host's boot.
+func boottime() (time.Duration, error) {
 	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		return math.MaxInt64
-	}
-	return time.Duration(ts.Nano())
+	err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts)
+	return time.Duration(ts.Nano()), err
 }

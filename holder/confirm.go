@@ -33,6 +33,7 @@ func (h *Holder) confirm(ctx context.Context, b *bid, g tenure.Grant) {
 			b.trail.add(err)
 		}
 		if !h.sleep(ctx, h.cadence.backoff(n+1)) {
+			b.trail.unknown = true // the acquire was granted, and its release is still to come
 			h.fail(b, b.trail.end(ctx, b.key, ""))
 			return
 		}

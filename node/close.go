@@ -8,13 +8,14 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Bounds of the steps of a shutdown; together they are under 5 s.
+// Bounds of the steps of a shutdown; with the two seconds of the storage they are
+// well under 5 s.
 const (
 	handOverTime  = time.Second
 	handOverPoll  = 2 * time.Millisecond
-	drainTime     = 500 * time.Millisecond
-	raftTime      = 500 * time.Millisecond
-	goroutineTime = 500 * time.Millisecond
+	drainTime     = 300 * time.Millisecond
+	raftTime      = 300 * time.Millisecond // taken twice
+	goroutineTime = 300 * time.Millisecond
 )
 
 // handOver gives leadership to another voter, so that nobody waits for an
@@ -54,6 +55,7 @@ func (n *Node) teardown() error {
 // its futures may never be answered after a shutdown.
 func (n *Node) shutdown() error {
 	n.stop(ErrClosed)
+	<-n.returned // a node that fails while it is opened is torn down afterwards
 	if n.port == nil {
 		return n.closeStorage()
 	}

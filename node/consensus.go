@@ -41,11 +41,14 @@ const (
 
 // follow starts a sequencer whenever the node leads, until ctx ends.
 func (n *Node) follow(ctx context.Context, r *raft.Raft) {
+	look := time.NewTicker(n.cfg.ElectionTimeout) // should a change go unnoticed
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.LeaderCh():
+		case <-look.C:
 		}
 		for ctx.Err() == nil && r.State() == raft.Leader {
 			if n.guard.Stalled() {
@@ -71,7 +74,9 @@ func pause(ctx context.Context, d time.Duration) {
 func (n *Node) lead(ctx context.Context, r *raft.Raft) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
+	watched := make(chan struct{})
 	watching := n.background.start(func() {
+		defer close(watched)
 		select {
 		case <-r.LeaderCh():
 			end()
@@ -81,6 +86,8 @@ func (n *Node) lead(ctx context.Context, r *raft.Raft) {
 	if !watching {
 		return
 	}
+	// The watcher must be gone before anybody else waits for the next change.
+	defer func() { end(); <-watched }()
 	p := &proposer{node: n, raft: r}
 	i := n.identity()
 	s := leader.New(leader.Config{

@@ -192,7 +192,7 @@ func (n *Node) tell(addr string, founding *wire.Founding) error {
 func (n *Node) told(f *wire.Founding) error {
 	i := n.identity()
 	if i.ClusterID == f.ClusterID {
-		return nil
+		return n.participate(n.ctx) // which an earlier message began
 	}
 	listed := slices.ContainsFunc(f.Founders, func(o wire.Founder) bool { return o.ID == i.ID && o.Incarnation == i.Incarnation })
 	if !listed {

@@ -26,8 +26,11 @@ type identity struct {
 	// Founders are all nodes of the founding, on the node that decided it.
 	Founders []founder `json:"founders,omitempty"`
 	// Told says that all founders know that they are.
-	Told    bool `json:"told,omitempty"`
-	Removed bool `json:"removed,omitempty"` // from the cluster, for good
+	Told bool `json:"told,omitempty"`
+	// Admitted says that a join was answered: the node is a member as it asked
+	// for. Until then it asks again at every start, and never after.
+	Admitted bool `json:"admitted,omitempty"`
+	Removed  bool `json:"removed,omitempty"` // from the cluster, for good
 }
 
 // A founder is a node of the founding.

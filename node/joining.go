@@ -28,6 +28,7 @@ func (n *Node) seekAdmission() {
 		}
 		cancel()
 		if err == nil {
+			_ = n.changeIdentity(func(i *identity) error { i.Admitted = true; return nil })
 			return
 		}
 		n.waiting.set("this node is not a member yet: %s does not let it in: %v", n.cfg.Join, err)
@@ -52,7 +53,7 @@ func (n *Node) join(ctx context.Context, ask *wire.Join, hops int) error {
 	if err := validateAddr("addr", ask.Addr, true); err != nil {
 		return err
 	}
-	return n.atLeader(ctx, hops, func(r *raft.Raft) error { return n.admit(ctx, r, ask) }, func(conn *wire.Conn) error {
+	return n.atLeader(ctx, hops, func(ctx context.Context, r *raft.Raft) error { return n.admit(ctx, r, ask) }, func(ctx context.Context, conn *wire.Conn) error {
 		return call(ctx, conn, wire.OpJoin, wire.FlagForwarded, ask, &wire.Joined{})
 	})
 }

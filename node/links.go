@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/tenure"
@@ -16,8 +17,11 @@ type links struct {
 	// self returns the hello of this end.
 	self func() wire.Hello
 
+	// ctx ends when the links are closed, and every dial with it.
+	ctx context.Context
+	end context.CancelFunc
+
 	mu     sync.Mutex
-	closed bool
 	byAddr map[string]*link
 }
 
@@ -26,10 +30,17 @@ type link struct {
 	turn chan struct{}
 	conn *wire.Conn // nil before the first
 	peer wire.Hello
+
+	// failure is the error of the newest dial, and failures counts them: who
+	// waited for a turn while one failed takes its error and dials no other.
+	failure  error
+	failures atomic.Uint64
 }
 
 func newLinks(network Network, self func() wire.Hello) *links {
-	return &links{network: network, self: self, byAddr: make(map[string]*link)}
+	ls := &links{network: network, self: self, byAddr: make(map[string]*link)}
+	ls.ctx, ls.end = context.WithCancel(context.Background())
+	return ls
 }
 
 // get returns a connection to addr that stands, dialling one if need be. It
@@ -39,11 +50,20 @@ func (ls *links) get(ctx context.Context, addr string) (*wire.Conn, wire.Hello, 
 	if err != nil {
 		return nil, wire.Hello{}, err
 	}
+	failures := l.failures.Load()
 	select {
 	case l.turn <- struct{}{}:
 		defer func() { <-l.turn }()
 	case <-ctx.Done():
 		return nil, wire.Hello{}, ctx.Err()
+	case <-ls.ctx.Done():
+		return nil, wire.Hello{}, wire.ErrClosed
+	}
+	switch {
+	case ls.ctx.Err() != nil:
+		return nil, wire.Hello{}, wire.ErrClosed
+	case l.failures.Load() != failures:
+		return nil, wire.Hello{}, l.failure
 	}
 	if l.conn != nil && l.conn.Err() == nil {
 		return l.conn, l.peer, nil
@@ -53,6 +73,10 @@ func (ls *links) get(ctx context.Context, addr string) (*wire.Conn, wire.Hello, 
 		l.conn = nil
 	}
 	if err := ls.dial(ctx, l, addr); err != nil {
+		if ctx.Err() == nil { // else it says nothing of the address
+			l.failure = err
+			l.failures.Add(1)
+		}
 		return nil, wire.Hello{}, err
 	}
 	return l.conn, l.peer, nil
@@ -61,7 +85,7 @@ func (ls *links) get(ctx context.Context, addr string) (*wire.Conn, wire.Hello, 
 func (ls *links) at(addr string) (*link, error) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if ls.closed {
+	if ls.ctx.Err() != nil {
 		return nil, wire.ErrClosed
 	}
 	l, ok := ls.byAddr[addr]
@@ -79,6 +103,7 @@ var linkConfig = wire.Config{PingInterval: 500 * time.Millisecond, PingTimeout: 
 func (ls *links) dial(ctx context.Context, l *link, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
+	defer context.AfterFunc(ls.ctx, cancel)()
 	nc, err := ls.network.Dial(ctx, addr)
 	if err != nil {
 		return err
@@ -111,11 +136,11 @@ func (ls *links) drop(addr string) {
 	}
 }
 
-// close ends all connections and the calls on them. It waits for dials that are
-// under way, which the caller's contexts have ended.
+// close ends all connections and the calls on them, and the dials that are under
+// way.
 func (ls *links) close() {
+	ls.end()
 	ls.mu.Lock()
-	ls.closed = true
 	all := ls.byAddr
 	ls.byAddr = nil
 	ls.mu.Unlock()

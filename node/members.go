@@ -35,10 +35,12 @@ func (n *Node) Transfer(ctx context.Context, id string) error { return n.transfe
 
 // atLeader runs f if this node leads, and else asks the leader, if the request
 // may still be passed on. It waits for a leader until ctx ends.
-func (n *Node) atLeader(ctx context.Context, hops int, f func(*raft.Raft) error, pass func(*wire.Conn) error) error {
+func (n *Node) atLeader(ctx context.Context, hops int, f func(context.Context, *raft.Raft) error, pass func(context.Context, *wire.Conn) error) error {
+	ctx, cancel := n.bound(ctx)
+	defer cancel()
 	for attempt := 0; ; attempt++ {
 		if n.sequencer.Load() != nil {
-			return f(n.raft.Load())
+			return f(ctx, n.raft.Load())
 		}
 		id, addr := n.leader()
 		if hops == 0 {
@@ -46,7 +48,7 @@ func (n *Node) atLeader(ctx context.Context, hops int, f func(*raft.Raft) error,
 		}
 		conn, err := n.leaderConn(ctx)
 		if err == nil {
-			err = pass(conn)
+			err = pass(ctx, conn)
 		}
 		var notLeader *wire.NotLeader
 		if conn != nil && !errors.As(err, &notLeader) {
@@ -58,11 +60,18 @@ func (n *Node) atLeader(ctx context.Context, hops int, f func(*raft.Raft) error,
 	}
 }
 
+// bound returns a context that ends with the node, too: no call outlives it.
+func (n *Node) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(n.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
 func (n *Node) members(ctx context.Context, hops int) (members []tenure.Member, err error) {
-	err = n.atLeader(ctx, hops, func(r *raft.Raft) error {
+	err = n.atLeader(ctx, hops, func(ctx context.Context, r *raft.Raft) error {
 		members, _, err = n.confirmedMembers(ctx, r)
 		return err
-	}, func(conn *wire.Conn) error {
+	}, func(ctx context.Context, conn *wire.Conn) error {
 		var answer wire.Members
 		err := call(ctx, conn, wire.OpMembers, wire.FlagForwarded, &wire.Empty{}, &answer)
 		members = answer.Members
@@ -71,22 +80,24 @@ func (n *Node) members(ctx context.Context, hops int) (members []tenure.Member, 
 	return members, err
 }
 
-// confirmedMembers reads the configuration and then has the log confirm that
-// this node led after that.
+// confirmedMembers reads the configuration and then has this leadership commit
+// an entry: it led when it read, and what it read is committed with the entry,
+// or it gets no answer. Only the sequencer that stood before the reading can say
+// so; a later leader knows nothing of this node's uncommitted configuration.
 func (n *Node) confirmedMembers(ctx context.Context, r *raft.Raft) ([]tenure.Member, raft.Configuration, error) {
-	for {
-		future := r.GetConfiguration()
-		if err := future.Error(); err != nil {
-			return nil, raft.Configuration{}, err
-		}
-		index, err := n.readIndex(ctx)
-		if err != nil {
-			return nil, raft.Configuration{}, err
-		}
-		if future.Index() <= index {
-			return n.listed(future.Configuration()), future.Configuration(), nil
-		}
+	s := n.sequencer.Load()
+	if s == nil {
+		id, addr := n.leader()
+		return nil, raft.Configuration{}, &wire.NotLeader{LeaderID: id, LeaderAddr: addr}
 	}
+	future := r.GetConfiguration()
+	if err := future.Error(); err != nil {
+		return nil, raft.Configuration{}, err
+	}
+	if _, err := localIndex(ctx, s); err != nil {
+		return nil, raft.Configuration{}, err
+	}
+	return n.listed(future.Configuration()), future.Configuration(), nil
 }
 
 // listed returns a configuration in the vocabulary's words.
@@ -135,7 +146,7 @@ func (n *Node) remove(ctx context.Context, id string, hops int) error {
 	if err := validateID("id", id); err != nil {
 		return err
 	}
-	return n.atLeader(ctx, hops, func(r *raft.Raft) error {
+	return n.atLeader(ctx, hops, func(ctx context.Context, r *raft.Raft) error {
 		_, c, err := n.confirmedMembers(ctx, r)
 		if err != nil {
 			return err
@@ -148,7 +159,7 @@ func (n *Node) remove(ctx context.Context, id string, hops int) error {
 			return &tenure.InvalidError{Field: "id", Value: id, Bound: "another node than the last voter: without it there is no cluster"}
 		}
 		return await(ctx, n, r.RemoveServer(server.ID, 0, remaining(ctx)))
-	}, func(conn *wire.Conn) error {
+	}, func(ctx context.Context, conn *wire.Conn) error {
 		return call(ctx, conn, wire.OpRemove, wire.FlagForwarded, &wire.Target{ID: id}, &wire.Empty{})
 	})
 }
@@ -167,7 +178,7 @@ func find(c raft.Configuration, id string) (found raft.Server, voters int) {
 }
 
 func (n *Node) transfer(ctx context.Context, id string, hops int) error {
-	return n.atLeader(ctx, hops, func(r *raft.Raft) error {
+	return n.atLeader(ctx, hops, func(ctx context.Context, r *raft.Raft) error {
 		if id == "" {
 			return n.awaitTransfer(ctx, r.LeadershipTransfer())
 		}
@@ -179,7 +190,7 @@ func (n *Node) transfer(ctx context.Context, id string, hops int) error {
 			return &tenure.InvalidError{Field: "id", Value: fmt.Sprintf("%q", id), Bound: "the id of a voter"}
 		}
 		return n.awaitTransfer(ctx, r.LeadershipTransferToServer(server.ID, server.Address))
-	}, func(conn *wire.Conn) error {
+	}, func(ctx context.Context, conn *wire.Conn) error {
 		return call(ctx, conn, wire.OpTransfer, wire.FlagForwarded, &wire.Target{ID: id}, &wire.Empty{})
 	})
 }

@@ -58,6 +58,7 @@ type Node struct {
 	founding  sync.Mutex    // taken by whoever changes the identity
 	waiting   waiting       // what the node waits for before it can serve
 	opened    chan struct{} // closed once the port is open
+	returned  chan struct{} // closed once Open has started all that it starts
 	member    chan struct{} // closed once Raft runs
 	closing   sync.Once
 	closed    chan struct{} // closed once everything has stopped
@@ -79,18 +80,21 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{
-		cfg:     cfg,
-		log:     cfg.Logger.Named(cfg.ID),
-		started: time.Now(),
-		opened:  make(chan struct{}),
-		member:  make(chan struct{}),
-		closed:  make(chan struct{}),
-		failed:  make(chan struct{}),
-		ring:    watch.NewRing(watch.DefaultSize),
+		cfg:      cfg,
+		log:      cfg.Logger.Named(cfg.ID),
+		started:  time.Now(),
+		opened:   make(chan struct{}),
+		returned: make(chan struct{}),
+		member:   make(chan struct{}),
+		closed:   make(chan struct{}),
+		failed:   make(chan struct{}),
+		ring:     watch.NewRing(watch.DefaultSize),
 	}
 	n.ctx, n.stop = context.WithCancelCause(context.Background())
 	n.verbs = verbs{router{way: n.way, clock: cfg.Clock, largest: n.largestTTL, done: n.failed, stopped: n.Err}}
-	if err := n.open(ctx); err != nil {
+	err = n.open(ctx)
+	close(n.returned)
+	if err != nil {
 		n.teardown()
 		return nil, err
 	}
@@ -121,7 +125,10 @@ func (n *Node) open(ctx context.Context) error {
 	if err := n.listen(); err != nil {
 		return err
 	}
-	if n.identity().ClusterID != "" {
+	if i := n.identity(); i.ClusterID != "" {
+		if n.cfg.Join != "" && !i.Admitted && len(i.Founders) == 0 {
+			n.background.start(n.seekAdmission)
+		}
 		return n.participate(ctx)
 	}
 	n.background.start(n.enter)

@@ -76,13 +76,13 @@ func (n *Node) get(ctx context.Context, key string, hops int) (tenure.View, erro
 }
 
 func (n *Node) tryGet(ctx context.Context, key string, hops int) (view tenure.View, err error) {
-	err = n.atLeader(ctx, hops, func(*raft.Raft) error {
+	err = n.atLeader(ctx, hops, func(ctx context.Context, _ *raft.Raft) error {
 		if err := n.catchUp(ctx); err != nil {
 			return err
 		}
 		view = n.machine.View(key)
 		return nil
-	}, func(conn *wire.Conn) error {
+	}, func(ctx context.Context, conn *wire.Conn) error {
 		var answer wire.View
 		err := call(ctx, conn, wire.OpGet, wire.FlagForwarded, &wire.Key{Key: key}, &answer)
 		view = answer.View
@@ -110,6 +110,8 @@ func (n *Node) List(ctx context.Context, l tenure.Listing) (tenure.Page, error) 
 // catchUp waits until this node has applied everything that was acknowledged
 // before the call.
 func (n *Node) catchUp(ctx context.Context) error {
+	ctx, cancel := n.bound(ctx)
+	defer cancel()
 	index, err := n.readIndex(ctx)
 	if err == nil {
 		err = n.machine.Await(ctx, index)

@@ -48,14 +48,14 @@ func (n *Node) participate(ctx context.Context) error {
 	select {
 	case err := <-started:
 		if err = errors.Join(err, failed, n.Err()); err != nil {
-			go shutLate(nil, &r)
+			go n.shutLate(nil, &r)
 			return fmt.Errorf("starting Raft: %w", err)
 		}
 	case <-n.ctx.Done():
-		go shutLate(started, &r)
+		go n.shutLate(started, &r)
 		return fmt.Errorf("starting Raft: %w", n.Err())
 	case <-ctx.Done():
-		go shutLate(started, &r)
+		go n.shutLate(started, &r)
 		return fmt.Errorf("starting Raft: %w", ctx.Err())
 	}
 	n.raft.Store(r)
@@ -72,15 +72,16 @@ func (n *Node) participate(ctx context.Context) error {
 	return nil
 }
 
-// shutLate shuts Raft down that started when nobody waited for it any more. The
-// closed storage ends a start that is still under way.
-func shutLate(started <-chan error, r **raft.Raft) {
+// shutLate ends a start of Raft that failed, or that nobody waits for any more:
+// the closed storage ends one that is still under way.
+func (n *Node) shutLate(started <-chan error, r **raft.Raft) {
 	if started != nil {
 		<-started
 	}
 	if *r != nil {
 		(*r).Shutdown()
 	}
+	_ = n.transport.Close()
 }
 
 // bootstrap writes Raft's first configuration on the node that decided the

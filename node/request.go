@@ -21,6 +21,17 @@ func (b batch) wait(item int) time.Duration {
 	return b.waits[item]
 }
 
+// mixed reports whether acquires, which may stand in line, come together with
+// other commands: no caller of ours makes such a batch.
+func (b batch) mixed() bool {
+	for i := range b.commands {
+		if (b.commands[i].Kind == fsm.Acquire) != (b.commands[0].Kind == fsm.Acquire) {
+			return true
+		}
+	}
+	return false
+}
+
 // pick returns the commands at the given places, in that order.
 func (b batch) pick(items []int) batch {
 	if len(items) == len(b.commands) {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 
 	"example.com/tenure"
 	"example.com/tenure/node/internal/leader"
@@ -87,7 +88,12 @@ func serve[M any, P interface {
 		defer cancel()
 		defer context.AfterFunc(n.ctx, cancel)()
 		answer, err := f(ctx, ask)
-		if err != nil {
+		var notLeader *wire.NotLeader
+		switch {
+		case errors.As(err, &notLeader):
+			req.Reply(wire.AppendFailure(nil, notLeader))
+			return
+		case err != nil:
 			req.Reply(wire.AppendFailure(nil, asUnavailable(err)))
 			return
 		}
@@ -108,6 +114,10 @@ func (n *Node) serveLease(req *wire.Request) {
 		return
 	}
 	b := batch{commands: commands, waits: waits}
+	if b.mixed() {
+		req.Reply(wire.AppendFailure(nil, malformed(errors.New("acquires together with other commands"))))
+		return
+	}
 	if s := n.sequencer.Load(); s != nil {
 		n.proposeLease(req, b, s)
 		return

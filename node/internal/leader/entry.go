@@ -145,6 +145,7 @@ func (s *Sequencer) keepAppointments(now time.Duration) {
 		}
 		if x.asker != nil {
 			s.lines.leave(x.asker)
+			delete(x.asker.req.askers, x.asker.item) // it stands in no line any more
 			s.refused = append(s.refused, item{x.asker.req, x.asker.item})
 		}
 	}

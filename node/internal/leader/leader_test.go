@@ -492,3 +492,66 @@ func TestFullQueueIsRefused(t *testing.T) {
 		close(hold)
 	})
 }
+
+// A's wait is over; before the entry that confirms 'held' is applied, A's caller
+// goes. Whoever came to the line meanwhile must keep it: B is first at the
+// release, and nobody is forgotten when leadership ends.
+func TestAskerThatLeavesTwiceTakesNobodyAlong(t *testing.T) {
+	for name, other := range map[string]struct{ owner, id string }{"another waiter": {"b", "1"}, "its own retry": {"a", "1"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				g := b.must(acquire("k", "x", "1", time.Minute, 0))
+				first := acquire("k", "a", "1", time.Minute, time.Second)
+				b.submit(first)
+				synctest.Wait()
+				letGo := b.holdEntries()
+				time.Sleep(990 * time.Millisecond)
+				b.submit(renew("k", "x", g.Record.Epoch, time.Minute))
+				synctest.Wait()
+				time.Sleep(20 * time.Millisecond)
+				next := b.submit(acquire("k", other.owner, other.id, time.Minute, 10*time.Minute))
+				synctest.Wait()
+				letNextGo := b.holdEntries()
+				letGo()
+				synctest.Wait()
+				b.s.End(first, context.Canceled)
+				b.releaseEntries()
+				letNextGo()
+				late := b.submit(acquire("k", "c", "1", time.Minute, 10*time.Minute))
+				synctest.Wait()
+				b.must(release("k", "x", g.Record.Epoch))
+				if got := (<-next)[0]; got.Err != nil || got.Grant.Record.Owner != other.owner {
+					t.Errorf("the first in line got %+v", got)
+				}
+				synctest.Wait()
+				select {
+				case r := <-late:
+					t.Errorf("who came later got %+v", r[0])
+				default:
+				}
+				b.stop()
+				if got := (<-late)[0]; !errors.Is(got.Err, tenure.ErrUnavailable) {
+					t.Errorf("at the end of leadership the last in line got %+v", got)
+				}
+			})
+		})
+	}
+}
+
+// holdEntries keeps entries that are proposed from now on from committing until
+// the function that it returns is called.
+func (b *bench) holdEntries() (letGo func()) {
+	hold := make(chan struct{})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hold = hold
+	return func() { close(hold) }
+}
+
+// releaseEntries lets later entries commit at once.
+func (b *bench) releaseEntries() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hold = nil
+}

@@ -133,6 +133,9 @@ func (ls *lines) leave(a *asker) {
 // remove takes a place out of its line, and the line away with its last place.
 // The next in line is looked at with the next entry.
 func (ls *lines) remove(p *place) {
+	if ls.byAsk[askOf(&p.command)] != p {
+		return // it has left already, and its names may be another's by now
+	}
 	l := p.line
 	l.places.Remove(p.at)
 	delete(ls.byAsk, askOf(&p.command))
