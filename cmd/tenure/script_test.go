@@ -23,18 +23,26 @@ import (
 // testscript's own. Scripts that don't start a cluster share one, and keep to
 // keys of their own.
 
+// raceVariable configures the race detector, which else keeps every process for
+// a second at its end.
+const raceVariable, raceAtEnd = "GORACE", "atexit_sleep_ms=20"
+
 func TestMain(m *testing.M) {
+	if os.Getenv(raceVariable) == "" {
+		_ = os.Setenv(raceVariable, raceAtEnd) // no more than a second is lost
+	}
 	testscript.Main(m, map[string]func(){"tenure": main, "talker": talker})
 }
 
 func TestScripts(t *testing.T) {
-	shared := startCluster(t, nil, os.Environ())
+	shared := startCluster(t, []string{"--nodes", "1", "--listen", "127.0.0.1:0"}, os.Environ())
 	t.Cleanup(func() { shared.end(t.Fatalf) })
 	t.Run("scripts", func(t *testing.T) { // ends when all of them have
 		testscript.Run(t, testscript.Params{
 			Dir:                 "testdata",
 			RequireExplicitExec: true,
 			Setup: func(env *testscript.Env) error {
+				env.Setenv(raceVariable, os.Getenv(raceVariable))
 				shared.export(env.Setenv)
 				env.Values[scriptKey{}] = newScript(env.Vars)
 				return nil

@@ -25,7 +25,7 @@
 //
 // 'Everything that the command started' is its process group and, beyond that,
 // whatever left the group or the session: both processes are subreapers, so an
-// orphan among the command's descendants becomes their child and is found. The
+// orphan among the command's descendants becomes their child and stays one. The
 // key must not be let go while one of them lives; the last report comes only
 // after all of them are gone.
 //

@@ -1,11 +1,9 @@
 package supervise
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -83,17 +81,17 @@ func (f *family) inGroup() bool {
 	}
 }
 
-// signalAll sends a signal to the group and to every child that has left it.
-// The descendants of those become children when their parents die.
+// signalAll sends a signal to the group and to all descendants, also those that
+// have left the group.
 func (f *family) signalAll(sig syscall.Signal) {
 	f.signalGroup(sig)
-	for _, pid := range children() {
-		_ = unix.Kill(pid, sig)
+	for _, d := range descendants(os.Getpid()) {
+		d.signal(sig)
 	}
 }
 
-// killInterval is how often a killing family is looked through for descendants
-// that have become children.
+// killInterval is how often a dying family is looked through for who was forked
+// meanwhile.
 const killInterval = 2 * time.Millisecond
 
 // kill kills the whole family and returns once all are dead, or with an error
@@ -108,48 +106,8 @@ func (f *family) kill(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("processes %v were sent SIGKILL but are still there: %w", children(), ctx.Err())
+			return fmt.Errorf("processes %v were sent SIGKILL but are still there: %w", descendants(os.Getpid()), ctx.Err())
 		case <-again.C:
 		}
 	}
-}
-
-// children returns the processes whose parent is this one.
-func children() []int { return childrenOf(os.Getpid()) }
-
-func childrenOf(parent int) []int {
-	proc, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = proc.Close() }() // it was only read
-	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
-	var pids []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil && parentOf(name) == parent {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-// parentOf returns the parent of a process, or 0 if it is gone.
-func parentOf(pid string) int {
-	stat, err := os.ReadFile("/proc/" + pid + "/stat")
-	if err != nil {
-		return 0
-	}
-	// pid (name) state parent ...: the name may hold anything.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 2 {
-		return 0
-	}
-	number, err := strconv.Atoi(string(fields[1]))
-	if err != nil {
-		return 0
-	}
-	return number
 }

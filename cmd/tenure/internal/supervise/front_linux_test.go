@@ -267,9 +267,11 @@ func (f *front) signal(sig syscall.Signal) {
 // supervisor finds the supervisor's process, the front's only child.
 func (f *front) supervisor() int {
 	f.Helper()
-	pids := childrenOf(f.cmd.Process.Pid)
-	if len(pids) != 1 {
-		f.Fatalf("the front has children %v, want one", pids)
+	for _, d := range descendants(f.cmd.Process.Pid) {
+		if d.parent == f.cmd.Process.Pid {
+			return d.pid
+		}
 	}
-	return pids[0]
+	f.Fatal("the front has no child")
+	return 0
 }

@@ -80,6 +80,31 @@ func TestBothKilled(t *testing.T) {
 	f.allGone()
 }
 
+// One look finds the whole family, and one signal reaches it.
+func TestDescendants(t *testing.T) {
+	f := startFront(t, wish{Warn: far, Fence: far}, familyScript)
+	command := f.report(Started).Pid
+	f.line("up")
+	found := map[int]bool{}
+	for range 400 { // the shells fork in their own time
+		for _, d := range descendants(f.cmd.Process.Pid) {
+			found[d.pid] = true
+		}
+		if len(found) >= 9 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if len(found) != 9 || !found[command] || !found[f.supervisor()] {
+		t.Errorf("found %d descendants, want the supervisor, the command %d and 7 more", len(found), command)
+	}
+	stranger := descendant{pid: f.supervisor(), parent: command}
+	stranger.signal(unix.SIGKILL) // not that parent's child: nothing happens
+	if parentOf(stranger.pid) != f.cmd.Process.Pid {
+		t.Error("a process was killed that is not the one that was seen")
+	}
+}
+
 // A front that was stopped past the fence finds everything gone when it
 // continues.
 func TestFrontContinuesPastTheFence(t *testing.T) {
