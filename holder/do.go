@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"sync/atomic"
 
 	"example.com/tenure"
 )
@@ -53,18 +53,19 @@ func (l *Lease) call(ctx context.Context, f func(ctx context.Context) error) err
 type workContext struct {
 	context.Context // of Do's caller
 	lease           *Lease
-
-	mu    sync.Mutex
-	ended bool     // Do has returned
-	both  *binding // nil until somebody asks
+	both            atomic.Pointer[binding] // nil until somebody asks or Do returns
 }
 
 // A binding is a context that ends with the caller's and with the lease's.
 type binding struct {
 	context.Context
 	cancel context.CancelCauseFunc
-	free   func() bool // takes it off the lease's context
+	free   func() bool // takes it off the lease's context, if it is on it
 }
+
+// returned stands for the binding of a context of which nobody had asked when
+// Do returned.
+var returned = new(binding)
 
 // Done returns a channel that is closed when the caller's context has ended,
 // the gate has closed or Do has returned.
@@ -75,44 +76,56 @@ func (c *workContext) Err() error { return c.bind().Err() }
 
 // Value returns the caller's value for key.
 func (c *workContext) Value(key any) any {
-	c.mu.Lock()
-	both := c.both
-	c.mu.Unlock()
-	if both != nil {
+	if both := c.both.Load(); both != nil && both != returned {
 		return both.Value(key) // so that context.Cause finds its cause
 	}
 	return c.Context.Value(key)
 }
 
-// bind returns the context that ends with both.
+// bind returns the context that ends with both. Where several ask first at the
+// same moment, or Do returns then, one of them wins, and the others take theirs
+// back.
 func (c *workContext) bind() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.both != nil {
-		return c.both
+	for {
+		before := c.both.Load()
+		if before != nil && before != returned {
+			return before
+		}
+		both := c.newBinding(before == returned)
+		if c.both.CompareAndSwap(before, both) {
+			return both
+		}
+		both.end()
 	}
+}
+
+// newBinding returns a binding, one that has ended already if Do has returned.
+func (c *workContext) newBinding(ended bool) *binding {
 	ctx, cancel := context.WithCancelCause(c.Context)
-	c.both = &binding{Context: ctx, cancel: cancel, free: func() bool { return true }}
-	if c.ended {
+	both := &binding{Context: ctx, cancel: cancel}
+	if ended {
 		cancel(nil)
-		return c.both
+		return both
 	}
 	held := c.lease.Context()
 	if held.Err() != nil {
 		cancel(context.Cause(held))
-		return c.both
+		return both
 	}
-	c.both.free = context.AfterFunc(held, func() { cancel(context.Cause(held)) })
-	return c.both
+	both.free = context.AfterFunc(held, func() { cancel(context.Cause(held)) })
+	return both
+}
+
+func (b *binding) end() {
+	if b.free != nil {
+		b.free()
+	}
+	b.cancel(nil)
 }
 
 // end cancels the context, as Do returns.
 func (c *workContext) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended = true
-	if c.both != nil {
-		c.both.free()
-		c.both.cancel(nil)
+	if !c.both.CompareAndSwap(nil, returned) {
+		c.both.Load().end()
 	}
 }
