@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -57,17 +59,29 @@ func Start(ctx context.Context, kind, dir, logs string) (*Cluster, error) {
 	return c, nil
 }
 
+// Ports are chosen below those that systems give to the near ends of
+// connections, so that none is taken while its server is down.
+const (
+	firstPort = 11_000
+	ports     = 18_000
+	tries     = 1000
+)
+
 // freeAddrs returns addresses at which nothing listens.
 func freeAddrs(n int) (addrs []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
+	for range tries {
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(ports)))
+		l, failed := net.Listen("tcp", addr)
+		if failed != nil {
+			err = failed
+			continue
 		}
 		defer l.Close()
-		addrs = append(addrs, l.Addr().String())
+		if addrs = append(addrs, addr); len(addrs) == n {
+			return addrs, nil
+		}
 	}
-	return addrs, nil
+	return nil, err
 }
 
 // poll is how often a cluster is looked at that is waited for.

@@ -58,6 +58,7 @@ func (b *Bench) gateOf(ctx context.Context, clock tenure.Clock, suffix string) e
 		for _, s := range steps {
 			b.Results.Add(s.name+suffix, contender.Tenure, "ns", perCall(b.Gate, s.call))
 		}
+		b.Results.Add("gate/clock/all-cores"+suffix, contender.Tenure, "ns", perCallOnAllCores(b.Gate, func() { clock.Now() }))
 		b.Results.Add("gate/assert-held/all-cores"+suffix, contender.Tenure, "ns", perCallOnAllCores(b.Gate, func() { _ = lease.AssertHeld() }))
 	}
 	b.Results.Add("gate/assert-held/allocs"+suffix, contender.Tenure, "allocations", testing.AllocsPerRun(1000, steps[1].call))
