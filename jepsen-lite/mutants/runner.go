@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -49,6 +50,9 @@ func (r *Runner) Try(ctx context.Context, d *Defect) (*Row, error) {
 		r.clean = clean
 	}
 	dir := filepath.Join(r.Dir, d.Name)
+	if _, err := os.Stat(dir); err == nil {
+		return nil, fmt.Errorf("%s holds the runs of before: name another folder", dir)
+	}
 	binary, err := r.Source.Build(ctx, d, dir)
 	if err != nil {
 		return nil, err
