@@ -20,7 +20,7 @@ import (
 
 // A bench is a leader over a log that commits at once, or when the test says.
 type bench struct {
-	t       *testing.T
+	t       testing.TB
 	machine *machine.Machine
 	s       *Sequencer
 	stop    context.CancelFunc
@@ -34,7 +34,7 @@ type bench struct {
 	between func(index uint64) // if set, is called before an entry is applied
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	b := &bench{t: t, ended: make(chan struct{})}
 	ring := watch.NewRing(watch.DefaultSize)
 	t.Cleanup(ring.Close)
