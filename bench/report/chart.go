@@ -51,7 +51,11 @@ func (g *group) draw(b *strings.Builder, y int) int {
 	for _, r := range g.results {
 		longest = max(longest, r.Max, r.Median)
 	}
-	fmt.Fprintf(b, "<text x=\"0\" y=\"%d\" font-weight=\"bold\">%s</text>\n", y+barHeight-3, html.EscapeString(g.name+" ["+g.unit+"]"))
+	better := "less is better"
+	if moreIsBetter(g.unit) {
+		better = "more is better"
+	}
+	fmt.Fprintf(b, "<text x=\"0\" y=\"%d\" font-weight=\"bold\">%s<title>%s</title></text>\n", y+barHeight-3, html.EscapeString(g.name+" ["+g.unit+"]"), better)
 	for _, r := range g.results {
 		g.bar(b, r, y, longest)
 		y += rowHeight

@@ -50,5 +50,5 @@ func (g *group) ratio(r Result) float64 {
 	return 0
 }
 
-// MoreIsBetter says whether a higher value of this unit is the better one.
-func MoreIsBetter(unit string) bool { return unit == "1/s" || unit == "leases" }
+// moreIsBetter says whether a higher value of this unit is the better one.
+func moreIsBetter(unit string) bool { return unit == "1/s" || unit == "leases" }
