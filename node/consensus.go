@@ -35,7 +35,7 @@ func (n *Node) raftConfig() *raft.Config {
 }
 
 const (
-	snapshotInterval = 5 * time.Second
+	snapshotInterval = time.Second // to see whether one is due
 	minTrailingLogs  = 64
 )
 

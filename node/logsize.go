@@ -8,13 +8,13 @@ import (
 
 // Raft counts the entries of its log, but an entry has from 50 bytes to 400 KiB.
 // So the node measures them and turns bytes into entries: a snapshot is taken
-// when the log has grown by logBytes since the last one, or by half of what the
-// snapshot itself will have, and half as much is kept behind it for followers
+// when the log has grown by logBytes since the last one, or by a quarter of what
+// the snapshot itself will have, and half as much is kept behind it for followers
 // that lag. A small log is also a fast one: bolt writes the list of all its free
 // pages with each commit.
 const (
-	logBytes       = 32 << 20
-	logShare       = 32 // bytes a record: about half of what one takes in a snapshot
+	logBytes       = 16 << 20
+	logShare       = 16 // bytes a record: about a quarter of what one takes in a snapshot
 	logSizeEvery   = time.Second
 	minThreshold   = 2 * minTrailingLogs
 	entriesToJudge = 16 // fewer tell nothing of the size of entries

@@ -42,7 +42,7 @@ func (n *Node) participate(ctx context.Context) error {
 	var failed error
 	started := storage.Go(func() {
 		if failed = n.bootstrap(config, stores); failed == nil {
-			r, failed = raft.NewRaft(config, n.machine, stores.Log, stores.Stable, stores.Snapshots, n.transport)
+			r, failed = n.newRaft(config, stores)
 		}
 	})
 	select {
@@ -70,6 +70,20 @@ func (n *Node) participate(ctx context.Context) error {
 		n.background.start(n.tellFounders)
 	}
 	return nil
+}
+
+// cachedEntries is how many of the newest entries are kept in memory: what is
+// about to be sent to the followers and to be applied, of up to 400 KiB each.
+const cachedEntries = 32
+
+// newRaft starts Raft over the stores, which it would otherwise ask for every
+// entry that it has just stored: once for each follower and once to apply it.
+func (n *Node) newRaft(config *raft.Config, stores storage.Stores) (*raft.Raft, error) {
+	log, err := raft.NewLogCache(cachedEntries, stores.Log)
+	if err != nil {
+		return nil, err
+	}
+	return raft.NewRaft(config, n.machine, log, stores.Stable, stores.Snapshots, n.transport)
 }
 
 // shutLate ends a start of Raft that failed, or that nobody waits for any more:
