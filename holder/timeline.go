@@ -7,30 +7,37 @@ import (
 
 // A timeline is leases by the instant at which something is due. Thousands of
 // them share an instant, as renewals are sent in batches and on beats, so it is
-// a heap of instants with the leases of each in a list.
+// a heap of instants with the leases of each.
 type timeline struct {
 	moments []*moment // a heap by instant
 	at      map[time.Duration]*moment
 }
 
 // A moment is an instant and the marks on it, of which there is at least one.
+// They are in a slice, not in a list: going through thousands of leases that are
+// all over the memory, the processor then fetches the next ones ahead.
 type moment struct {
-	at          time.Duration
-	place       int // index in the timeline
-	first, last *mark
+	at    time.Duration
+	place int     // index in the timeline
+	marks []*mark // nil where one was taken out
+	given int     // all before this one were
+	left  int     // that are not nil
 }
 
 // A mark is a lease's place in a timeline. The zero mark, but for its lease, is
 // in none.
 type mark struct {
-	lease      *Lease
-	moment     *moment // nil if it is in no timeline
-	prev, next *mark   // on the same moment
+	lease  *Lease
+	moment *moment // nil if it is in no timeline
+	index  int     // in the moment's marks
 }
 
 // set puts m at an instant, whether it was in the timeline or not, and reports
 // whether that made the instant the earliest.
 func (t *timeline) set(m *mark, at time.Duration) bool {
+	if m.moment != nil && m.moment.at == at {
+		return false
+	}
 	t.remove(m)
 	on := t.at[at]
 	if on == nil {
@@ -41,14 +48,10 @@ func (t *timeline) set(m *mark, at time.Duration) bool {
 		t.at[at] = on
 		heap.Push((*moments)(t), on)
 	}
-	m.moment, m.prev = on, on.last
-	if on.last != nil {
-		on.last.next = m
-	} else {
-		on.first = m
-	}
-	on.last = m
-	return on.place == 0 && on.first == m
+	m.moment, m.index = on, len(on.marks)
+	on.marks = append(on.marks, m)
+	on.left++
+	return on.place == 0 && on.left == 1
 }
 
 // remove takes m out if it is in.
@@ -57,18 +60,8 @@ func (t *timeline) remove(m *mark) {
 	if on == nil {
 		return
 	}
-	if m.prev != nil {
-		m.prev.next = m.next
-	} else {
-		on.first = m.next
-	}
-	if m.next != nil {
-		m.next.prev = m.prev
-	} else {
-		on.last = m.prev
-	}
-	m.moment, m.prev, m.next = nil, nil, nil
-	if on.first == nil {
+	on.marks[m.index], m.moment = nil, nil
+	if on.left--; on.left == 0 {
 		heap.Remove((*moments)(t), on.place)
 		delete(t.at, on.at)
 	}
@@ -88,7 +81,11 @@ func (t *timeline) due(now time.Duration) *Lease {
 	if at, ok := t.earliest(); !ok || at > now {
 		return nil
 	}
-	m := t.moments[0].first
+	on := t.moments[0]
+	for on.marks[on.given] == nil {
+		on.given++
+	}
+	m := on.marks[on.given]
 	t.remove(m)
 	return m.lease
 }
