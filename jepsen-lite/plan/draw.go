@@ -130,10 +130,13 @@ func (d *drawing) target(k kind, f *Fault) {
 		f.Targets = d.grudge()
 		f.Delay = Duration(d.between(5*time.Millisecond, time.Duration(d.plan.TTL)))
 		f.Jitter = Duration(d.between(time.Millisecond, time.Duration(f.Delay)))
-	case Kill:
+	case Kill, DiskFail, DiskSlow, DiskHang:
 		f.Targets = d.some(d.nodes(), 1+d.plan.Nodes/2)
 		if d.one(3) {
 			f.Targets = []string{Leader}
+		}
+		if k.name == DiskSlow {
+			f.Delay = Duration(d.between(time.Millisecond, time.Second))
 		}
 	case Transfer:
 		f.Targets = d.some(d.nodes(), 1)

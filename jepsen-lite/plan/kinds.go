@@ -15,6 +15,9 @@ const (
 	KillHolder  = "kill-holder"  // likewise the replicas; they come back as other owners
 	PauseHolder = "pause-holder" // the replicas stand still, their clocks go on
 	Clock       = "clock"        // the clocks of nodes or replicas run at Rate
+	DiskFail    = "disk-fail"    // each write to the nodes' disks fails, or only seems to
+	DiskSlow    = "disk-slow"    // it takes Delay more
+	DiskHang    = "disk-hang"    // it waits until the fault is healed
 	Transfer    = "transfer"     // leadership is handed over, to the node that is the target
 )
 
@@ -38,6 +41,9 @@ var kinds = []kind{
 	{name: KillHolder, shortest: 100 * time.Millisecond, replicas: true},
 	{name: PauseHolder, shortest: 50 * time.Millisecond, replicas: true},
 	{name: Clock, shortest: 100 * time.Millisecond, nodes: true, replicas: true},
+	{name: DiskFail, shortest: 200 * time.Millisecond, nodes: true},
+	{name: DiskSlow, shortest: 200 * time.Millisecond, nodes: true},
+	{name: DiskHang, shortest: 200 * time.Millisecond, nodes: true},
 	{name: Transfer, nodes: true, instant: true},
 }
 

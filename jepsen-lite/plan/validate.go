@@ -103,8 +103,8 @@ func (p *Plan) validateFault(i int) error {
 		return invalid(field("rate"), f.Kind, "given for a %s, and for nothing else", Clock)
 	case f.Rate != nil && !(*f.Rate >= 0 && *f.Rate <= MaxRate):
 		return invalid(field("rate"), *f.Rate, "from 0 to %d", MaxRate)
-	case f.Delay < 0 || f.Jitter < 0 || f.Kind != Slow && f.Delay+f.Jitter > 0:
-		return invalid(field("delay"), f.Delay, "at least 0s, and 0s but for a %s", Slow)
+	case f.Delay < 0 || f.Jitter < 0 || f.Kind != Slow && f.Kind != DiskSlow && f.Delay+f.Jitter > 0:
+		return invalid(field("delay"), f.Delay, "at least 0s, and 0s but for a %s or a %s", Slow, DiskSlow)
 	}
 	for _, target := range f.Targets {
 		if !p.isTarget(k, target) {

@@ -2,8 +2,8 @@ package virtual
 
 import (
 	"errors"
+	"math/rand/v2"
 	"sync"
-	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
@@ -11,35 +11,28 @@ import (
 	"example.com/tenure/node"
 )
 
-// syncTakes is how long a write to a disk takes until it is synced.
-const syncTakes = 200 * time.Microsecond
-
-var errCrashed = errors.New("the process that used the disk has crashed")
-
 // A Disk is a node's disk: it keeps what was synced when the process that uses
-// it crashes, and notes down every entry that was ever compacted away, so that
-// the whole log can be read back. It implements node.Storage.
+// it crashes, keeps or loses what was being written, and notes down every entry
+// that was ever compacted away, so that the whole log can be read back. Faults
+// make it fail, slow, or hang. It implements node.Storage.
 type Disk struct {
 	kept node.Storage
 
 	mu       sync.Mutex
+	rng      *rand.Rand
+	ailing   ailment
 	use      *use // nil while nobody has it open
 	entries  map[uint64]raft.Log
 	installs func(index uint64) // told of each snapshot that came from the leader
 }
 
-// NewDisk returns an empty disk. installs is called, from a goroutine of the
-// node, for each snapshot that was installed.
-func NewDisk(installs func(index uint64)) *Disk {
-	return &Disk{kept: node.MemoryStorage(), entries: make(map[uint64]raft.Log), installs: installs}
-}
-
-// A use is one opening of the disk.
-type use struct {
-	disk   *Disk
-	stores node.Stores
-	mu     sync.Mutex
-	over   bool
+// NewDisk returns an empty disk that draws from a seed what becomes of a write
+// that is cut short. installs is called, from a goroutine of the node, for each
+// snapshot that was installed.
+func NewDisk(seed uint64, installs func(index uint64)) *Disk {
+	return &Disk{
+		kept: node.MemoryStorage(), rng: rand.New(rand.NewPCG(seed, 5)), entries: make(map[uint64]raft.Log), installs: installs,
+	}
 }
 
 // Open implements node.Storage.
@@ -48,7 +41,7 @@ func (d *Disk) Open(logger hclog.Logger) (node.Stores, error) {
 	if err != nil {
 		return node.Stores{}, err
 	}
-	u := &use{disk: d, stores: stores}
+	u := &use{disk: d, stores: stores, ended: make(chan struct{}), pending: make(map[*write]struct{})}
 	d.mu.Lock()
 	d.use = u
 	d.mu.Unlock()
@@ -58,13 +51,15 @@ func (d *Disk) Open(logger hclog.Logger) (node.Stores, error) {
 	}, nil
 }
 
-// Crash ends the opening at once: what was not written yet never will be.
+// Crash ends the opening at once. What is being written is on the disk or not,
+// and nothing else ever will be.
 func (d *Disk) Crash() {
 	d.mu.Lock()
 	u := d.use
 	d.use = nil
 	d.mu.Unlock()
 	if u != nil {
+		u.cutShort()
 		_ = u.close() // of memory
 	}
 }
@@ -99,32 +94,6 @@ func (d *Disk) Entries(f func(raft.Log)) error {
 	return nil
 }
 
-func (u *use) close() error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.over {
-		return nil
-	}
-	u.over = true
-	return u.stores.Close()
-}
-
-// alive reports an error once the process has crashed.
-func (u *use) alive() error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.over {
-		return errCrashed
-	}
-	return nil
-}
-
-// write makes a write take its time. A crash in between loses it.
-func (u *use) write() error {
-	time.Sleep(syncTakes)
-	return u.alive()
-}
-
 type diskLog struct {
 	use *use
 	raft.LogStore
@@ -135,22 +104,18 @@ func (l diskLog) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Lo
 
 // StoreLogs implements raft.LogStore.
 func (l diskLog) StoreLogs(entries []*raft.Log) error {
-	if err := l.use.write(); err != nil {
-		return err
-	}
-	return l.LogStore.StoreLogs(entries)
+	return l.use.write(func() error { return l.LogStore.StoreLogs(entries) })
 }
 
 // DeleteRange implements raft.LogStore. What is deleted from the front was
 // committed, and is noted down.
 func (l diskLog) DeleteRange(from, to uint64) error {
-	if err := l.use.write(); err != nil {
-		return err
-	}
-	if first, err := l.LogStore.FirstIndex(); err == nil && from == first {
-		l.note(from, to)
-	}
-	return l.LogStore.DeleteRange(from, to)
+	return l.use.write(func() error {
+		if first, err := l.LogStore.FirstIndex(); err == nil && from == first {
+			l.note(from, to)
+		}
+		return l.LogStore.DeleteRange(from, to)
+	})
 }
 
 func (l diskLog) note(from, to uint64) {
@@ -172,18 +137,12 @@ type diskStable struct {
 
 // Set implements raft.StableStore.
 func (s diskStable) Set(key, value []byte) error {
-	if err := s.use.write(); err != nil {
-		return err
-	}
-	return s.StableStore.Set(key, value)
+	return s.use.write(func() error { return s.StableStore.Set(key, value) })
 }
 
 // SetUint64 implements raft.StableStore.
 func (s diskStable) SetUint64(key []byte, value uint64) error {
-	if err := s.use.write(); err != nil {
-		return err
-	}
-	return s.StableStore.SetUint64(key, value)
+	return s.use.write(func() error { return s.StableStore.SetUint64(key, value) })
 }
 
 type diskSnapshots struct {
@@ -193,7 +152,7 @@ type diskSnapshots struct {
 
 // Create implements raft.SnapshotStore.
 func (s diskSnapshots) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration, configurationIndex uint64, trans raft.Transport) (raft.SnapshotSink, error) {
-	if err := s.use.write(); err != nil {
+	if err := s.use.write(nil); err != nil {
 		return nil, err
 	}
 	sink, err := s.SnapshotStore.Create(version, index, term, configuration, configurationIndex, trans)
@@ -216,7 +175,7 @@ type diskSink struct {
 
 // Close implements raft.SnapshotSink.
 func (s diskSink) Close() error {
-	if err := s.use.write(); err != nil {
+	if err := s.use.write(nil); err != nil {
 		return errors.Join(err, s.SnapshotSink.Cancel())
 	}
 	err := s.SnapshotSink.Close()

@@ -84,6 +84,12 @@ func (a *arena) take(f *plan.Fault, targets []string) func() {
 		return a.pauseHolders(targets)
 	case plan.Clock:
 		return a.setClocks(*f.Rate, targets)
+	case plan.DiskFail:
+		return a.failDisks(targets)
+	case plan.DiskSlow:
+		return a.slowDisks(f, targets)
+	case plan.DiskHang:
+		return a.hangDisks(targets)
 	case plan.Transfer:
 		a.transfer(targets)
 		return nil

@@ -42,7 +42,7 @@ func (a *arena) watchLeaders() {
 	for i := 0; a.sleep(20 * time.Millisecond); i++ {
 		for j := range a.plan.Nodes {
 			s := a.nodes[plan.NodeName(j)]
-			n, _ := s.running()
+			n, run := s.running()
 			if n == nil {
 				continue
 			}
@@ -51,7 +51,7 @@ func (a *arena) watchLeaders() {
 				told[st.Term] = true
 				a.record(history.Event{Kind: history.Leader, Node: s.name, Term: st.Term})
 			}
-			if err := n.Err(); err != nil && !failed[n] {
+			if err := n.Err(); err != nil && !errors.Is(err, node.ErrClosed) && !failed[n] && !s.mayStop(run) {
 				failed[n] = true
 				a.fail("node %s stopped by itself: %v", s.name, err)
 			}

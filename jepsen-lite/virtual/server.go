@@ -25,6 +25,8 @@ type server struct {
 	clock *Clock
 	node  *node.Node // nil while it is down
 	runs  int        // incarnations so far
+
+	excused map[int]bool // incarnations whose disk gave them a reason to stop
 }
 
 func addr(name string) string { return name + ":7400" }
@@ -33,8 +35,8 @@ func addr(name string) string { return name + ":7400" }
 func (a *arena) found() error {
 	for i := range a.plan.Nodes {
 		name := plan.NodeName(i)
-		s := &server{arena: a, name: name, turn: make(chan struct{}, 1)}
-		s.disk = NewDisk(func(index uint64) {
+		s := &server{arena: a, name: name, turn: make(chan struct{}, 1), excused: make(map[int]bool)}
+		s.disk = NewDisk(a.plan.Seed*plan.MaxNodes+uint64(i), func(index uint64) {
 			a.record(history.Event{Kind: history.Snapshot, Node: name, Index: index})
 		})
 		a.nodes[name] = s
@@ -65,7 +67,7 @@ func (s *server) start() error {
 	host, clock := a.net.Host(s.name), a.newClock(s.name)
 	n, err := node.Open(a.ctx, node.Config{
 		ID: s.name, Listen: addr(s.name), Peers: peers, Storage: s.disk, Network: host, Clock: clock,
-		ElectionTimeout: time.Duration(a.plan.Election), SnapshotThreshold: a.plan.Snapshot, Logger: a.logger(s.name),
+		ElectionTimeout: time.Duration(a.plan.Election), DiskTimeout: diskTimeout, SnapshotThreshold: a.plan.Snapshot, Logger: a.logger(s.name),
 	})
 	if err != nil {
 		return fmt.Errorf("start node %s: %w", s.name, err)
