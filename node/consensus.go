@@ -23,7 +23,7 @@ func (n *Node) raftConfig() *raft.Config {
 	c.ElectionTimeout = n.cfg.ElectionTimeout
 	c.LeaderLeaseTimeout = n.cfg.ElectionTimeout
 	c.CommitTimeout = min(50*time.Millisecond, n.cfg.ElectionTimeout/10)
-	c.MaxAppendEntries = 32 // an entry is a whole batch, of up to 400 KiB
+	c.MaxAppendEntries = 32 // an entry is a whole batch, of up to 128 KiB
 	c.ShutdownOnRemove = false
 	c.SnapshotInterval = snapshotInterval
 	c.SnapshotThreshold = n.cfg.SnapshotThreshold

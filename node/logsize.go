@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Raft counts the entries of its log, but an entry has from 50 bytes to 400 KiB.
+// Raft counts the entries of its log, but an entry has from 50 bytes to 128 KiB.
 // So the node measures them and turns bytes into entries: a snapshot is taken
 // when the log has grown by logBytes since the last one, or by a quarter of what
 // the snapshot itself will have, and half as much is kept behind it for followers

@@ -13,7 +13,7 @@ func TestLogLimits(t *testing.T) {
 	}{
 		{"small entries", 100, 1000, 8192, 8192, 4096},
 		{"large entries", 64 << 10, 1000, 8192, 256, 128},
-		{"the largest", 400 << 10, 1000, 8192, minThreshold, minTrailingLogs},
+		{"the largest", 128 << 10, 1000, 8192, minThreshold, minTrailingLogs},
 		{"a large state", 64 << 10, 4 << 20, 8192, 1024, 512},
 		{"a small threshold", 64 << 10, 1000, 20, 20, minTrailingLogs},
 		{"no bytes", 0, 0, 8192, 8192, 4096},

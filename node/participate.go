@@ -73,7 +73,7 @@ func (n *Node) participate(ctx context.Context) error {
 }
 
 // cachedEntries is how many of the newest entries are kept in memory: what is
-// about to be sent to the followers and to be applied, of up to 400 KiB each.
+// about to be sent to the followers and to be applied, of up to 128 KiB each.
 const cachedEntries = 32
 
 // newRaft starts Raft over the stores, which it would otherwise ask for every

@@ -38,11 +38,11 @@ func (e *entry) add(c fsm.Command, from source) {
 	}
 }
 
-// Bounds of one entry. hashicorp/raft advises at most 512 KiB, and everything
-// else queues behind a large one.
+// Bounds of one entry. Everything else queues behind a large one, and a flood of
+// them would make the log large before a snapshot can follow.
 const (
 	maxCommands = 16384
-	maxBytes    = 400 << 10
+	maxBytes    = 128 << 10
 )
 
 // full says that an entry has used up a share, in quarters, of what it may hold.
