@@ -74,17 +74,41 @@ func hireOne(ctx context.Context, addrs []string, from, to int) (*node.Client, *
 	return client, h, leases, nil
 }
 
-// counts says how many leases are over for good, and how many have a closed gate.
-func (w *crew) count() (lost, fenced int) {
-	for _, l := range w.leases {
-		if l.Err() != nil {
-			lost++
+// A tally is what became of leases.
+type tally struct {
+	lost   int   // over for good, when it was looked last
+	fenced int   // others whose gate was closed, most at any look
+	why    error // for which one of them was lost
+}
+
+// useEvery is how often each gate is asked: a holder lets go of a lease that
+// nobody uses after it was resumed.
+const useEvery = renewTTL / 5
+
+// use asks the gate of every lease again and again, as services do, until it is
+// stopped, and at least once.
+func (w *crew) use(stop <-chan struct{}) (t tally) {
+	for {
+		next := time.After(useEvery)
+		t.lost = 0
+		fenced := 0
+		for _, l := range w.leases {
+			if l.AssertHeld() == nil {
+				continue
+			}
+			if err := l.Err(); err != nil {
+				t.lost, t.why = t.lost+1, err
+			} else {
+				fenced++
+			}
 		}
-		if l.AssertHeld() != nil {
-			fenced++
+		t.fenced = max(t.fenced, fenced)
+		select {
+		case <-stop:
+			return t
+		case <-next:
 		}
 	}
-	return lost, fenced
 }
 
 // dismissTime bounds how long a holder may take to release what it holds.

@@ -82,7 +82,7 @@ type keeper struct {
 	system string
 	home   *cluster.Cluster
 	stop   func()
-	lost   func() int
+	lost   func() int // is called once, at the end
 }
 
 func (k *keeper) begin(ctx context.Context, b *Bench) error {
@@ -93,8 +93,14 @@ func (k *keeper) begin(ctx context.Context, b *Bench) error {
 	if err != nil {
 		return err
 	}
+	stop, used := make(chan struct{}), make(chan tally, 1)
+	go func() { used <- w.use(stop) }()
 	k.stop = w.dismiss
-	k.lost = func() int { lost, fenced := w.count(); return lost + fenced }
+	k.lost = func() int {
+		close(stop)
+		t := <-used
+		return t.lost + t.fenced
+	}
 	return nil
 }
 
