@@ -4,5 +4,5 @@
 // A plan (package plan) says what is to happen, an arena (package virtual)
 // makes it happen and writes a history (package history), checkers (package
 // check) judge the history, and a report (package report) tells what they
-// found. [Run] does all of it for one plan.
+// found. [RunPlan] does all of it for one plan.
 package jepsenlite

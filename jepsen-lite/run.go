@@ -37,9 +37,9 @@ type Options struct {
 	Replay string    // the command that runs the plan again
 }
 
-// Run carries a plan out and judges it. An error says why there is no
+// RunPlan carries a plan out and judges it. An error says why there is no
 // judgement, and not what was found: that is in the report.
-func Run(t *testing.T, p *plan.Plan, o Options) (*report.Report, error) {
+func RunPlan(t *testing.T, p *plan.Plan, o Options) (*report.Report, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}

@@ -141,7 +141,7 @@ func overSeeds(seed, runs uint64, env environment, one func(t *testing.T, seed u
 
 func carryOut(t *testing.T, p *plan.Plan, dir string, env environment) (*report.Report, error) {
 	command := "jepsen-lite replay " + dir
-	r, err := jepsenlite.Run(t, p, jepsenlite.Options{Dir: dir, Out: env.stdout, Commit: commit(), Replay: command})
+	r, err := jepsenlite.RunPlan(t, p, jepsenlite.Options{Dir: dir, Out: env.stdout, Commit: commit(), Replay: command})
 	if err == nil {
 		fmt.Fprintf(env.stdout, "replay: %s\n", command)
 	}
