@@ -85,6 +85,7 @@ func (b *Bench) handoverOfTenure(ctx context.Context, c *cluster.Cluster, system
 	defer second.client.Close()
 	var commits, took []time.Duration
 	for range handovers {
+		time.Sleep(settleTime) // what follows is from rest, like the release
 		began := time.Now()
 		g, err := first.acquire(ctx, "handed", time.Minute, 0)
 		if err != nil {

@@ -13,6 +13,7 @@ type entry struct {
 	bytes    int      // an estimate of its encoding, on the high side
 	refused  []item   // to be told 'held' once it is applied
 	reads    []*Request
+	releases map[*line]bool // lines whose keys it may release
 }
 
 // A source is where a command came from: a command of a request, or a place in
@@ -217,6 +218,24 @@ func (s *Sequencer) takeSpan(e *entry, req *Request, from, to int) {
 	s.cfg.Machine.Translate(e.commands[first:])
 	for i := first; i < len(e.commands); i++ {
 		e.bytes += size(&e.commands[i])
+		s.follow(e, &e.commands[i])
+	}
+}
+
+// follow has the head of a key's line follow the release of the key in the same
+// entry: a hand-over then takes one commit. If the release turns out to be of a
+// tenure that is over, the state machine tells the head that the key is held,
+// and the head stays where it is.
+func (s *Sequencer) follow(e *entry, c *fsm.Command) {
+	if c.Kind != fsm.Release || len(s.lines.byKey) == 0 {
+		return
+	}
+	if l, ok := s.lines.byKey[c.Key]; ok {
+		if e.releases == nil {
+			e.releases = make(map[*line]bool)
+		}
+		e.releases[l] = true
+		s.lines.wake(l)
 	}
 }
 
@@ -227,7 +246,7 @@ func (s *Sequencer) takeHeads(e *entry, now time.Duration) {
 			continue
 		}
 		j := s.cfg.Machine.Judge(l.key)
-		if !j.Grantable {
+		if !j.Grantable && !e.releases[l] {
 			s.lines.visitAt(l, now+j.Remaining)
 			continue
 		}

@@ -145,7 +145,7 @@ func (b *bench) proposed() int {
 	return len(b.entries)
 }
 
-func TestReleaseHandsOverInTheNextEntry(t *testing.T) {
+func TestReleaseHandsOverInItsEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		g := b.must(acquire("k", "a", "1", time.Minute, 0))
@@ -157,8 +157,34 @@ func TestReleaseHandsOverInTheNextEntry(t *testing.T) {
 		if got.Err != nil || got.Grant.Record.Epoch != g.Record.Epoch+1 {
 			t.Fatalf("the waiter got %+v", got)
 		}
-		if n := b.proposed() - before; n != 2 {
-			t.Errorf("the hand-over took %d entries, want 2: the release and the grant", n)
+		if n := b.proposed() - before; n != 1 {
+			t.Errorf("the hand-over took %d entries, want 1 with the release and the grant", n)
+		}
+	})
+}
+
+// A release of a tenure that is over frees nothing: who waits behind the tenure
+// that stands waits on, and in front.
+func TestReleaseOfAnotherTenureHandsNothingOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		old := b.must(acquire("k", "a", "1", time.Minute, 0))
+		b.must(release("k", "a", old.Record.Epoch))
+		g := b.must(acquire("k", "c", "1", 10*time.Second, 0))
+		start := time.Now()
+		waiting := b.submit(acquire("k", "b", "1", time.Minute, time.Hour))
+		behind := b.submit(acquire("k", "d", "1", time.Minute, time.Hour))
+		synctest.Wait()
+		if got := (<-b.submit(release("k", "a", old.Record.Epoch)))[0]; !errors.Is(got.Err, tenure.ErrLost) {
+			t.Fatalf("the release of a tenure that is over: %+v, want lost", got)
+		}
+		got := (<-waiting)[0]
+		if got.Err != nil || got.Grant.Record.Epoch != g.Record.Epoch+1 || time.Since(start) != 10*time.Second {
+			t.Errorf("the waiter got %+v after %v, want the key after the TTL of 10s", got, time.Since(start))
+		}
+		b.must(release("k", "b", got.Grant.Record.Epoch))
+		if got := (<-behind)[0]; got.Err != nil {
+			t.Errorf("the one behind got %+v", got)
 		}
 	})
 }
