@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"example.com/tenure/jepsen-lite/history"
 )
@@ -180,6 +183,23 @@ func FuzzParse(f *testing.F) {
 		}
 		if len(h2.Events) != len(h.Events) || len(h2.Ops) != len(h.Ops) || len(h2.Faults) != len(h.Faults) {
 			t.Fatal("what was read is not the same when read again")
+		}
+	})
+}
+
+// A set with one more value is the set of all values, and the old one is what
+// it was.
+func TestSetWith(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOf(rapid.Uint64Range(1, 20)).Draw(t, "values")
+		var s history.Set
+		for i, v := range values {
+			before := history.SetOf(values[:i]...)
+			with := s.With(v)
+			if !slices.Equal(s, before) || !slices.Equal(with, history.SetOf(values[:i+1]...)) {
+				t.Fatalf("%v with %d is %v, and %v itself", before, v, with, s)
+			}
+			s = with
 		}
 	})
 }

@@ -30,6 +30,24 @@ func SetOf(values ...uint64) Set {
 	return s
 }
 
+// With returns the set with one more value. It leaves s as it is.
+func (s Set) With(v uint64) Set {
+	at, found := s.search(v)
+	if found {
+		return s
+	}
+	out := slices.Insert(slices.Clone(s), at, Range{v, v})
+	if at+1 < len(out) && v+1 == out[at+1].First {
+		out[at].Last = out[at+1].Last
+		out = slices.Delete(out, at+1, at+2)
+	}
+	if at > 0 && out[at-1].Last+1 == v {
+		out[at-1].Last = out[at].Last
+		out = slices.Delete(out, at, at+1)
+	}
+	return out
+}
+
 // Has reports whether v is in the set.
 func (s Set) Has(v uint64) bool {
 	_, found := s.around(v)
@@ -38,7 +56,16 @@ func (s Set) Has(v uint64) bool {
 
 // around returns the range that has v.
 func (s Set) around(v uint64) (Range, bool) {
-	i, found := slices.BinarySearchFunc(s, v, func(r Range, v uint64) int {
+	i, found := s.search(v)
+	if !found {
+		return Range{}, false
+	}
+	return s[i], true
+}
+
+// search returns where the range is that has v, or where it would be.
+func (s Set) search(v uint64) (int, bool) {
+	return slices.BinarySearchFunc(s, v, func(r Range, v uint64) int {
 		switch {
 		case r.Last < v:
 			return -1
@@ -47,10 +74,6 @@ func (s Set) around(v uint64) (Range, bool) {
 		}
 		return 0
 	})
-	if !found {
-		return Range{}, false
-	}
-	return s[i], true
 }
 
 // Without returns the values of s that are not in other, at most limit of

@@ -14,6 +14,7 @@ import (
 
 	"example.com/tenure/jepsen-lite/history"
 	"example.com/tenure/jepsen-lite/plan"
+	"example.com/tenure/jepsen-lite/workload"
 )
 
 // foundingTakes bounds how long the cluster may take to be founded.
@@ -65,8 +66,8 @@ type arena struct {
 	keys  []string
 	addrs []string
 
-	registers map[string]*register
-	nodes     map[string]*server
+	copies *workload.Registers
+	nodes  map[string]*server
 
 	mu        sync.Mutex
 	err       error // the first one
@@ -81,13 +82,12 @@ type arena struct {
 func newArena(r Run) *arena {
 	a := &arena{
 		Run: r, plan: r.Plan, start: time.Now(), net: NewNet(r.Plan.Seed),
-		registers: make(map[string]*register), nodes: make(map[string]*server),
+		copies: workload.NewRegisters(), nodes: make(map[string]*server),
 		rng: rand.New(rand.NewPCG(r.Plan.Seed, 2)), rates: make(map[string]float64), processes: make(map[string]*process),
 	}
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	for i := range r.Plan.Keys {
 		a.keys = append(a.keys, plan.KeyName(i))
-		a.registers[plan.KeyName(i)] = newRegister()
 	}
 	return a
 }
@@ -150,13 +150,12 @@ func (a *arena) sleep(d time.Duration) bool {
 	}
 }
 
-// record writes an event, with the present instant.
+// record writes an event. One without an instant has the present one.
 func (a *arena) record(e history.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	e.T = a.now()
-	if e.Kind == history.Run {
-		e.T = 0
+	if e.T == 0 && e.Kind != history.Run {
+		e.T = a.now()
 	}
 	switch {
 	case e.Kind == history.Invoke:
@@ -235,7 +234,6 @@ func (a *arena) begin(name string) {
 	a.mu.Lock()
 	a.processes[name] = p
 	a.mu.Unlock()
-	p.contend()
 }
 
 func (a *arena) process(name string) *process {

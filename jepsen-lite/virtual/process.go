@@ -1,18 +1,17 @@
 package virtual
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"time"
 
 	"example.com/tenure"
-	"example.com/tenure/holder"
 	"example.com/tenure/jepsen-lite/history"
+	"example.com/tenure/jepsen-lite/workload"
 	"example.com/tenure/node"
 )
 
-// A process is one incarnation of a replica: a holder over a client of the
+// A process is one incarnation of a replica: its work, over a client of the
 // cluster, on a host and a clock of its own. It can be paused, as SIGSTOP
 // does, and die.
 type process struct {
@@ -21,11 +20,7 @@ type process struct {
 	host   *Host
 	clock  *Clock
 	client *node.Client
-	holder *holder.Holder
-
-	ctx    context.Context // of its work
-	cancel context.CancelFunc
-	work   sync.WaitGroup
+	work   *workload.Process
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -36,41 +31,31 @@ type process struct {
 func (a *arena) startProcess(name string) (*process, error) {
 	p := &process{arena: a, name: name, host: a.net.Host(name), clock: a.newClock(name)}
 	p.changed = sync.NewCond(&p.mu)
-	p.ctx, p.cancel = context.WithCancel(a.ctx)
-	clock := pausable{p}
+	clock := pausable{p.clock, p}
 	client, err := node.Dial(node.ClientConfig{Addrs: a.addrs, Network: p.host, Clock: clock, Logger: a.logger(name)})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("start replica %s: %w", name, err)
 	}
 	p.client = client
-	p.holder, err = holder.New(holder.Config{
-		Store: &store{process: p}, Replica: name, TTL: time.Duration(a.plan.TTL), Margin: time.Duration(a.plan.Margin),
-		Clock: clock, Logger: a.logger(name),
+	p.work, err = workload.Start(a.ctx, workload.Config{
+		Name: name, Plan: a.plan, Store: client, Clock: clock, Journal: journal{a}, Copies: a.copies,
+		Pass: p.pass, Logger: a.logger(name),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("start replica %s: %w", name, err)
+		_ = client.Close() // it was never used
+		return nil, err
 	}
 	return p, nil
 }
 
 // pass blocks while the process is paused, and reports whether it lives.
-func (p *process) pass() bool {
+func (p *process) pass(workload.Point) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.paused > 0 && !p.dead {
 		p.changed.Wait()
 	}
 	return !p.dead
-}
-
-// sleep lets time pass for the process, and reports whether it lives and still
-// has work.
-func (p *process) sleep(d time.Duration) bool {
-	select {
-	case <-time.After(d):
-	case <-p.ctx.Done():
-	}
-	return p.pass() && p.ctx.Err() == nil
 }
 
 // pause stops the process, once more; resume takes one pause back.
@@ -100,33 +85,33 @@ func (p *process) die() {
 
 // close ends the process. One that lives releases all that it holds.
 func (p *process) close() {
-	p.cancel()
-	p.work.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Duration(p.arena.plan.TTL))
-	defer cancel()
-	if err := p.holder.Close(ctx); err != nil {
-		p.arena.note(p.name + ": " + err.Error())
-	}
+	p.work.Close()
 	_ = p.client.Close() // it has nothing to say
-}
-
-// record writes an event of the process.
-func (p *process) record(e history.Event) {
-	e.Client = p.name
-	p.arena.record(e)
 }
 
 // A pausable is the clock of a process: it goes on while the process is
 // paused, but the process does not notice.
-type pausable struct{ process *process }
-
-// Now implements tenure.Clock.
-func (c pausable) Now() time.Duration { return c.process.clock.Now() }
+type pausable struct {
+	*Clock
+	process *process
+}
 
 // AfterFunc implements tenure.Clock.
 func (c pausable) AfterFunc(d time.Duration, f func()) tenure.Timer {
-	return c.process.clock.AfterFunc(d, func() {
-		c.process.pass()
+	return c.Clock.AfterFunc(d, func() {
+		c.process.pass("")
 		f()
 	})
 }
+
+// A journal is the arena's history as a process has it.
+type journal struct{ arena *arena }
+
+// Now implements workload.Journal.
+func (j journal) Now() time.Duration { return j.arena.now() }
+
+// Record implements workload.Journal.
+func (j journal) Record(e history.Event) { j.arena.record(e) }
+
+// NextID implements workload.Journal.
+func (j journal) NextID() uint64 { return j.arena.nextID() }

@@ -1,31 +1,29 @@
-package virtual
+package workload
 
 import (
 	"context"
 	"errors"
-	"hash/fnv"
 	"math/rand/v2"
 	"time"
 
 	"example.com/tenure"
 	"example.com/tenure/holder"
-	"example.com/tenure/jepsen-lite/history"
+	"example.com/tenure/jepsen-lite/plan"
 )
 
 // A contender is a replica's wish for one key. It takes the key when it can,
 // recovers the durable copy, writes to it for a while and gives the key up.
 type contender struct {
-	*process
+	*Process
 	key string
 	rng *rand.Rand
 }
 
-// contend makes the process contend for all keys.
-func (p *process) contend() {
-	for _, key := range p.arena.keys {
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(p.holder.Owner() + key)) // never fails
-		c := &contender{process: p, key: key, rng: rand.New(rand.NewPCG(p.arena.plan.Seed, h.Sum64()))}
+// contend makes the process contend for all keys of the plan.
+func (p *Process) contend() {
+	for i := range p.cfg.Plan.Keys {
+		key := plan.KeyName(i)
+		c := &contender{Process: p, key: key, rng: p.rng(key)}
 		p.work.Go(c.run)
 	}
 }
@@ -48,7 +46,7 @@ func (c *contender) run() {
 }
 
 func (c *contender) acquire() (*holder.Lease, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, c.between(100*time.Millisecond, 3*time.Duration(c.arena.plan.TTL)))
+	ctx, cancel := context.WithTimeout(c.ctx, c.between(100*time.Millisecond, 3*c.ttl()))
 	defer cancel()
 	if c.rng.IntN(2) == 0 {
 		return c.holder.AcquireWait(ctx, c.key)
@@ -58,13 +56,12 @@ func (c *contender) acquire() (*holder.Lease, error) {
 
 // serve works under a lease until it is over or given up.
 func (c *contender) serve(l *holder.Lease) {
-	r := c.arena.registers[c.key]
-	err := c.recover(r, l, c.step)
+	err := c.recover(l, c.step)
 	for n := c.rng.IntN(150); n > 0 && err == nil; n-- {
 		if c.rng.IntN(8) == 0 {
-			err = c.read(r, l, c.step)
+			err = c.read(l, c.step)
 		} else {
-			err = c.write(r, l, c.step)
+			err = c.write(l, c.step)
 		}
 		if resumable(err) {
 			err = nil
@@ -84,7 +81,7 @@ func resumable(err error) bool {
 
 // giveUp ends a tenure, and sometimes forgets the key's copies first.
 func (c *contender) giveUp(l *holder.Lease) {
-	ctx, cancel := context.WithTimeout(c.ctx, 2*time.Duration(c.arena.plan.TTL))
+	ctx, cancel := context.WithTimeout(c.ctx, 2*c.ttl())
 	defer cancel()
 	if c.rng.IntN(4) == 0 {
 		for {
@@ -95,7 +92,7 @@ func (c *contender) giveUp(l *holder.Lease) {
 		}
 	}
 	if err := l.Release(ctx); err != nil {
-		c.record(history.Event{Kind: history.Note, Key: c.key, Msg: err.Error()})
+		c.note(c.key, err)
 	}
 	select {
 	case <-l.Done():

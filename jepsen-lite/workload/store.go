@@ -1,4 +1,4 @@
-package virtual
+package workload
 
 import (
 	"context"
@@ -12,9 +12,7 @@ import (
 // A store is the cluster as a process's holder has it. It writes down what is
 // asked before it is sent and what is answered before the holder has it, an
 // operation for each key, and stands still while the process does.
-type store struct{ process *process }
-
-var errDead = errors.New("the process is dead")
+type store struct{ process *Process }
 
 // call sends a batch. Its asks are events without an id, and answer makes the
 // completion of a granted one.
@@ -23,9 +21,9 @@ func (s *store) call(asks []history.Event, send func() []tenure.Result) []tenure
 	if !p.pass() {
 		return refuse(len(asks))
 	}
-	sent, reading := p.arena.now(), p.clock.Now()
+	sent, reading := p.cfg.Journal.Now(), p.cfg.Clock.Now()
 	for i := range asks {
-		asks[i].Kind, asks[i].ID = history.Invoke, p.arena.nextID()
+		asks[i].Kind, asks[i].ID = history.Invoke, p.cfg.Journal.NextID()
 		p.record(asks[i])
 	}
 	results := send()
@@ -84,18 +82,19 @@ func completion(ask history.Event, r tenure.Result) history.Event {
 
 // recordHold writes down until when the holder may take a grant for held, by
 // the rule of the design and not by the holder's own reckoning.
-func (p *process) recordHold(ask history.Event, g tenure.Grant, sent, reading time.Duration) {
-	until := reading + min(ask.TTL, g.TTL) - time.Duration(p.arena.plan.Margin)
+func (p *Process) recordHold(ask history.Event, g tenure.Grant, sent, reading time.Duration) {
+	until := reading + min(ask.TTL, g.TTL) - time.Duration(p.cfg.Plan.Margin)
 	e := history.Event{
 		Kind: history.Hold, Key: ask.Key, Owner: ask.Owner, Epoch: g.Record.Epoch, Index: g.Index,
-		Sent: sent, Reading: p.clock.Now(), Until: until,
+		Sent: sent, Reading: p.cfg.Clock.Now(), Until: until,
 	}
-	left, ever := p.clock.After(until)
+	now := p.cfg.Journal.Now()
+	left, ever := p.cfg.Clock.After(until)
 	if left == 0 && ever {
 		return // eaten by the round trip: it opens no gate
 	}
 	if ever {
-		e.Fence = p.arena.now() + left
+		e.Fence = now + left
 	}
 	p.record(e)
 }
@@ -106,7 +105,7 @@ func (s *store) Acquire(ctx context.Context, req tenure.AcquireRequest) []tenure
 	for i, a := range req.Asks {
 		asks[i] = history.Event{F: history.Acquire, Key: a.Key, Owner: req.Owner, Req: a.RequestID, TTL: a.TTL, Wait: a.Wait}
 	}
-	return s.call(asks, func() []tenure.Result { return s.process.client.Acquire(ctx, req) })
+	return s.call(asks, func() []tenure.Result { return s.process.cfg.Store.Acquire(ctx, req) })
 }
 
 // Renew implements tenure.Store.
@@ -115,7 +114,7 @@ func (s *store) Renew(ctx context.Context, req tenure.RenewRequest) []tenure.Res
 	for i, r := range req.Renewals {
 		asks[i] = history.Event{F: history.Renew, Key: r.Key, Owner: req.Owner, Epoch: r.Epoch, TTL: r.TTL}
 	}
-	return s.call(asks, func() []tenure.Result { return s.process.client.Renew(ctx, req) })
+	return s.call(asks, func() []tenure.Result { return s.process.cfg.Store.Renew(ctx, req) })
 }
 
 // Release implements tenure.Store.
@@ -124,7 +123,7 @@ func (s *store) Release(ctx context.Context, req tenure.ReleaseRequest) []tenure
 	for i, e := range req.Endings {
 		asks[i] = history.Event{F: history.Release, Key: e.Key, Owner: req.Owner, Epoch: e.Epoch, Req: e.RequestID, Forget: req.Forget}
 	}
-	return s.call(asks, func() []tenure.Result { return s.process.client.Release(ctx, req) })
+	return s.call(asks, func() []tenure.Result { return s.process.cfg.Store.Release(ctx, req) })
 }
 
 // Forget implements tenure.Store.
@@ -133,5 +132,5 @@ func (s *store) Forget(ctx context.Context, req tenure.ForgetRequest) []tenure.R
 	for i, t := range req.Tenures {
 		asks[i] = history.Event{F: history.Forget, Key: t.Key, Owner: req.Owner, Epoch: t.Epoch}
 	}
-	return s.call(asks, func() []tenure.Result { return s.process.client.Forget(ctx, req) })
+	return s.call(asks, func() []tenure.Result { return s.process.cfg.Store.Forget(ctx, req) })
 }
