@@ -45,7 +45,7 @@ func checkAvailable(h *history.History, f *Finding) {
 func firstGrant(ops []*history.Op, after time.Duration) *history.Op {
 	var first *history.Op
 	for _, op := range ops {
-		grants := op.Invoke.F == history.Acquire || op.Invoke.F == history.Renew
+		grants := op.Invoke.F == history.Acquire || op.Invoke.F == history.Renew || op.Invoke.F == history.Put
 		if grants && op.Outcome == history.OK && op.Return >= after && (first == nil || op.Return < first.Return) {
 			first = op
 		}

@@ -85,6 +85,8 @@ func coverTenures(seen map[string]int, ops []*history.Op) {
 		case op.Outcome == history.Info:
 			seen[UnknownOutcomes]++
 		case op.Outcome != history.OK:
+		case op.Invoke.F == history.Put:
+			seen[AcknowledgedData]++
 		case op.Invoke.F == history.Forget, op.Invoke.F == history.Release && op.Invoke.Forget:
 			seen[ForgetsDone]++
 			released[op.Invoke.Epoch] = released[op.Invoke.Epoch] || op.Invoke.F == history.Release

@@ -40,6 +40,10 @@ const (
 	Write   = "write"   // through the gate, to the durable copy of the writer's own epoch
 	Read    = "read"    // of the reader's own copy
 	Recover = "recover" // seal all epochs below, read the newest copy, publish it under the own epoch
+
+	// Of a client of a fleet that is looked at from outside only.
+	Put  = "put"  // a write through some replica: its answer says who acknowledged it, and the epoch if it is told
+	List = "list" // a read through some replica of all that was written to the key
 )
 
 // The phases of a run.
@@ -110,7 +114,8 @@ type Event struct {
 	N       int           `json:"n,omitempty"`       // which gate; how many were left
 
 	Value  uint64 `json:"value,omitempty"`  // of a write, its gates and its ack: unique for its key
-	Values Set    `json:"values,omitempty"` // what a read or a recovery found
+	Values Set    `json:"values,omitempty"` // what a read, a recovery or a list found
+	Twice  Set    `json:"twice,omitempty"`  // of them, what a list found more than once
 	Copy   uint64 `json:"copy,omitempty"`   // epoch of the copy that was read, 0 for none
 
 	Targets []string `json:"targets,omitempty"` // of a fault: nodes, replicas or directed links as a>b

@@ -37,6 +37,9 @@ type Terms struct {
 	// Tells is what the arena writes down. A checker that needs more is
 	// skipped; one that needs this and finds nothing says unknown.
 	Tells []string `json:"tells,omitempty"`
+	// Off is what was asked for and can't be done to what is under test: kinds
+	// of faults, each with the reason.
+	Off map[string]string `json:"off,omitempty"`
 }
 
 // What an arena can tell.
@@ -48,9 +51,14 @@ const (
 	TellsWatch = "watch" // what watches reported
 	TellsSums  = "sums"  // checksums of the nodes' states
 	TellsLeaks = "leaks" // what was left at the end
+
+	TellsEpochs = "epochs" // under which epoch a fleet acknowledged a write
+	TellsLists  = "lists"  // what a fleet has of a key
 )
 
-var tellable = []string{TellsOps, TellsGates, TellsData, TellsLog, TellsWatch, TellsSums, TellsLeaks}
+var tellable = []string{
+	TellsOps, TellsGates, TellsData, TellsLog, TellsWatch, TellsSums, TellsLeaks, TellsEpochs, TellsLists,
+}
 
 // Tell reports whether the arena writes down what.
 func (t *Terms) Tell(what string) bool { return slices.Contains(t.Tells, what) }

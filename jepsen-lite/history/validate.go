@@ -65,7 +65,7 @@ var checks = map[Kind]func(*Event) error{
 
 func (e *Event) validateOperation() error {
 	err := errors.Join(need("id", e.ID != 0), need("key", e.Key != ""),
-		oneOf("f", e.F, Acquire, Renew, Release, Forget, Get, Owner, Write, Read, Recover))
+		oneOf("f", e.F, Acquire, Renew, Release, Forget, Get, Owner, Write, Read, Recover, Put, List))
 	switch e.F {
 	case Acquire:
 		err = errors.Join(err, need("owner", e.Owner != ""), need("req", e.Req != ""), need("ttl", e.TTL > 0))
@@ -77,6 +77,8 @@ func (e *Event) validateOperation() error {
 		err = errors.Join(err, need("owner", e.Owner != ""), need("epoch or req", (e.Epoch != 0) != (e.Req != "")))
 	case Write:
 		err = errors.Join(err, e.validateTenure(), need("value", e.Value != 0))
+	case Put:
+		err = errors.Join(err, need("node", e.Node != ""), need("value", e.Value != 0))
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"example.com/tenure/jepsen-lite/check"
@@ -34,8 +36,9 @@ type junitReason struct {
 	Text    string `xml:",chardata"`
 }
 
-// JUnit writes the report for CI: a case for each checker and one for the
-// coverage. Unknown is an error, so that it does not pass silently.
+// JUnit writes the report for CI: a case for each checker, one for each fault
+// that is off, and one for the coverage. Unknown is an error, so that it does
+// not pass silently.
 func (r *Report) JUnit(w io.Writer) error {
 	t := r.history.Terms
 	s := junitSuite{Name: fmt.Sprintf("jepsen-lite %s seed %d", t.Arena, t.Seed), Time: r.history.Last().Seconds()}
@@ -51,6 +54,9 @@ func (r *Report) JUnit(w io.Writer) error {
 			c.Skipped = &junitReason{Message: f.Reason}
 		}
 		s.add(c)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(t.Off)) {
+		s.add(junitCase{Name: "fault " + kind, Class: class, Skipped: &junitReason{Message: t.Off[kind]}})
 	}
 	c := junitCase{Name: "coverage", Class: class}
 	if r.Judgement.Verdict == check.Unknown {

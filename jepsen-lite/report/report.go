@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"example.com/tenure/jepsen-lite/check"
@@ -80,6 +82,11 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	for _, c := range r.Judgement.Coverage {
 		if _, err := fmt.Fprintf(w, "%-18s %d of at least %d\n", c.Name, c.Seen, c.Wanted); err != nil {
+			return err
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.history.Terms.Off)) {
+		if _, err := fmt.Fprintf(w, "fault %-12s off: %s\n", kind, r.history.Terms.Off[kind]); err != nil {
 			return err
 		}
 	}

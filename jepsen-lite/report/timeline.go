@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"time"
 
@@ -176,9 +175,9 @@ func (tl *timeline) leaders(h *history.History) {
 
 // lanes draws a row a key, those of violations first if not all fit.
 func (tl *timeline) lanes(h *history.History, violations []check.Explanation) {
-	tenures := check.Tenures(h)
-	keys := make([]string, 0, len(tenures))
-	for key := range tenures {
+	owned := tl.ownership(h)
+	keys := make([]string, 0, len(owned))
+	for key := range owned {
 		keys = append(keys, key)
 	}
 	accused := make(map[string]bool)
@@ -195,13 +194,14 @@ func (tl *timeline) lanes(h *history.History, violations []check.Explanation) {
 	drawn, dropped := 0, 0
 	for i, key := range keys {
 		l := lane{Y: tl.Top + i*laneHeight, Key: key}
-		for _, t := range tenures[key] {
+		for _, b := range owned[key] {
 			if len(l.Bars) == mostBars/len(keys) {
 				dropped++
 				continue
 			}
 			drawn++
-			l.Bars = append(l.Bars, tl.tenure(t, l.Y))
+			b.Y = float64(l.Y + 4)
+			l.Bars = append(l.Bars, b)
 		}
 		tl.Lanes = append(tl.Lanes, l)
 	}
@@ -215,19 +215,6 @@ func rank(accused bool) int {
 		return 0
 	}
 	return 1
-}
-
-func (tl *timeline) tenure(t *check.Tenure, y int) bar {
-	b := bar{X: tl.x(t.From), W: tl.w(t.From, t.To), Y: float64(y + 4), Colour: colour(t.Owner)}
-	b.Title = fmt.Sprintf("%s held %s at epoch %d from %v to %v: %d grants, %d passes of the gate, %d acknowledgements",
-		t.Owner, t.Key, t.Epoch, t.From, t.To, len(t.Holds), len(t.Gates), len(t.Acks))
-	if b.W > 26 {
-		b.Text = fmt.Sprintf("%d", t.Epoch)
-	}
-	if b.W > 80 {
-		b.Text = fmt.Sprintf("%d %.*s", t.Epoch, int(b.W/7)-4, t.Owner)
-	}
-	return b
 }
 
 // marks draws each violation over its key, or over all keys.
@@ -244,11 +231,4 @@ func (tl *timeline) marks(violations []check.Explanation) {
 		}
 		tl.Marks = append(tl.Marks, m)
 	}
-}
-
-// colour gives a name a colour of its own, as far as there are enough.
-func colour(name string) string {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(name)) // never fails
-	return fmt.Sprintf("hsl(%d 55%% %d%%)", h.Sum32()%360, 62+h.Sum32()/360%3*7)
 }

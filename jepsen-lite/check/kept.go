@@ -1,0 +1,155 @@
+package check
+
+import (
+	"fmt"
+
+	"example.com/tenure/jepsen-lite/history"
+)
+
+// Kept is the checker of a fleet's data, as its clients see it. A list of a key
+// has every value whose put was acknowledged before the list was asked for
+// (K1), none that nobody put, or whose put was refused for good (K2), none
+// twice (K3), and all that a list before it had (K4). It can't see who owned
+// the key, and a value that is not listed again is not checked.
+var Kept = Checker{
+	Name:  "kept",
+	Sees:  "an acknowledged value that is lost, and one that is there twice or without a reason",
+	Blind: "owners and time, values that nobody listed afterwards, their order",
+	Needs: history.TellsLists,
+	check: checkKept,
+}
+
+// values is what clients put to a key and saw of it.
+type values struct {
+	key   string
+	puts  map[uint64]*history.Op // by value
+	acked history.Set
+	lists []*history.Op // answered, by invocation
+}
+
+func checkKept(h *history.History, f *Finding) {
+	ops := h.ByKey()
+	for _, key := range keysOf(ops) {
+		v := valuesOf(key, ops[key])
+		var over []*history.Op // lists, by invocation
+		for _, list := range v.lists {
+			f.Looked++
+			f.dropped(v, list)
+			f.unfounded(v, list)
+			f.repeated(v, list)
+			f.vanished(v, over, list)
+			over = append(over, list)
+		}
+	}
+}
+
+func valuesOf(key string, ops []*history.Op) *values {
+	v := &values{key: key, puts: make(map[uint64]*history.Op)}
+	var acked []uint64
+	for _, op := range ops {
+		switch {
+		case op.Invoke.F == history.Put:
+			v.puts[op.Invoke.Value] = op
+			if op.Outcome == history.OK {
+				acked = append(acked, op.Invoke.Value)
+			}
+		case op.Invoke.F == history.List && op.Outcome == history.OK:
+			v.lists = append(v.lists, op)
+		}
+	}
+	v.acked = history.SetOf(acked...)
+	return v
+}
+
+// dropped is K1.
+func (f *Finding) dropped(v *values, list *history.Op) {
+	var missing []uint64
+	for _, value := range v.acked.Without(list.Complete.Values, 1<<20) {
+		if v.puts[value].Return < list.Call {
+			missing = append(missing, value)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	put := v.puts[missing[0]]
+	f.violate(Violation{
+		Rule: "K1", Claim: ClaimB, Key: v.key, From: put.Return, To: list.Return,
+		Sentence: fmt.Sprintf("value %d of %s, acknowledged by %s%s at %s, is missing from the list that %s gave%s from %s to %s",
+			missing[0], v.key, answeredBy(put), underEpoch(put), at(put.Return), answeredBy(list), underEpoch(list), at(list.Call), at(list.Return)),
+		Amount: fmt.Sprintf("%d acknowledged values missing: %v", len(missing), history.SetOf(missing...)),
+	}, put.Complete, list.Invoke, list.Complete)
+}
+
+// unfounded is K2.
+func (f *Finding) unfounded(v *values, list *history.Op) {
+	founded := make([]uint64, 0, len(v.puts))
+	for value, put := range v.puts {
+		if put.Call <= list.Return && put.Outcome != history.Fail {
+			founded = append(founded, value)
+		}
+	}
+	for _, value := range list.Complete.Values.Without(history.SetOf(founded...), 1) {
+		what, put := "which nobody had put", (*history.Event)(nil)
+		if op := v.puts[value]; op != nil && op.Outcome == history.Fail {
+			what, put = fmt.Sprintf("whose put was refused for good at %s", at(op.Return)), op.Complete
+		} else if op != nil {
+			what, put = fmt.Sprintf("which was put only from %s on", at(op.Call)), op.Invoke
+		}
+		f.violate(Violation{
+			Rule: "K2", Claim: ClaimB, Key: v.key,
+			Sentence: fmt.Sprintf("%s listed value %d of %s%s by %s, %s",
+				answeredBy(list), value, v.key, underEpoch(list), at(list.Return), what),
+		}, list.Complete, put)
+	}
+}
+
+// repeated is K3.
+func (f *Finding) repeated(v *values, list *history.Op) {
+	if len(list.Complete.Twice) == 0 {
+		return
+	}
+	value := list.Complete.Twice[0].First
+	var put *history.Event
+	if op := v.puts[value]; op != nil {
+		put = op.Invoke
+	}
+	f.violate(Violation{
+		Rule: "K3", Claim: ClaimB, Key: v.key,
+		Sentence: fmt.Sprintf("%s listed value %d of %s more than once%s by %s", answeredBy(list), value, v.key, underEpoch(list), at(list.Return)),
+		Amount:   fmt.Sprintf("values more than once: %v", list.Complete.Twice),
+	}, list.Complete, put)
+}
+
+// vanished is K4. What the newest list that was over had is enough: it had all
+// of those before it, or was told itself.
+func (f *Finding) vanished(v *values, over []*history.Op, list *history.Op) {
+	var before *history.Op
+	for _, l := range over {
+		if l.Return < list.Call && (before == nil || l.Return > before.Return) {
+			before = l
+		}
+	}
+	if before == nil {
+		return
+	}
+	missing := before.Complete.Values.Without(list.Complete.Values, 10)
+	for _, value := range missing {
+		if put := v.puts[value]; put == nil || put.Outcome == history.OK && put.Return < list.Call {
+			continue // nobody put it, or it was acknowledged: told already
+		}
+		f.violate(Violation{
+			Rule: "K4", Claim: ClaimB, Key: v.key, From: before.Return, To: list.Return,
+			Sentence: fmt.Sprintf("value %d of %s was in the list that %s gave%s at %s, and is gone from the one that %s gave%s at %s",
+				value, v.key, answeredBy(before), underEpoch(before), at(before.Return), answeredBy(list), underEpoch(list), at(list.Return)),
+		}, before.Complete, list.Complete)
+		return
+	}
+}
+
+func underEpoch(op *history.Op) string {
+	if op.Complete.Epoch == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" at epoch %d", op.Complete.Epoch)
+}

@@ -1,0 +1,132 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"example.com/tenure/jepsen-lite/history"
+)
+
+// Reigns is the checker of a fleet's owners, as its clients see them: after an
+// answer under one epoch of a key was received, no request that is sent is
+// answered under a lower one (R1), and one epoch has the answers of one owner
+// (R2). It finds two owners that answer in turns, and a fencing token that
+// starts again. It can't see an owner that nobody asked, nor two whose answers
+// were all under way at the same time, nor anything of a fleet whose answers do
+// not tell the epoch.
+var Reigns = Checker{
+	Name:  "reigns",
+	Sees:  "an answer under a lower epoch than one before it, an epoch with two owners",
+	Blind: "owners that nobody asked, answers that were under way at the same time",
+	Needs: history.TellsEpochs,
+	Timed: true,
+	check: checkReigns,
+}
+
+func checkReigns(h *history.History, f *Finding) {
+	ops := h.ByKey()
+	for _, key := range keysOf(ops) {
+		answers := reignAnswers(ops[key])
+		f.Looked += len(answers)
+		f.fallen(key, answers)
+		f.sharedEpochs(key, answers)
+	}
+}
+
+// reignAnswers returns the answers that tell an epoch, by invocation.
+func reignAnswers(ops []*history.Op) []*history.Op {
+	return slices.DeleteFunc(slices.Clone(ops), func(op *history.Op) bool {
+		asked := op.Invoke.F == history.Put || op.Invoke.F == history.List
+		return !asked || op.Outcome != history.OK || op.Complete.Epoch == 0
+	})
+}
+
+// fallen is R1.
+func (f *Finding) fallen(key string, answers []*history.Op) {
+	over := slices.Clone(answers)
+	slices.SortStableFunc(over, func(a, b *history.Op) int { return cmp.Compare(a.Return, b.Return) })
+	var highest *history.Op
+	next := 0
+	for _, op := range answers {
+		for ; next < len(over) && over[next].Return < op.Call; next++ {
+			if highest == nil || over[next].Complete.Epoch > highest.Complete.Epoch {
+				highest = over[next]
+			}
+		}
+		if highest == nil || op.Complete.Epoch >= highest.Complete.Epoch {
+			continue
+		}
+		f.violate(Violation{
+			Rule: "R1", Claim: ClaimA, Key: key, From: highest.Call, To: op.Return,
+			Sentence: fmt.Sprintf("%s answered a %s of %s at epoch %d by %s, and a %s that was sent after that, at %s, was answered by %s at epoch %d",
+				answeredBy(highest), highest.Invoke.F, key, highest.Complete.Epoch, at(highest.Return), op.Invoke.F, at(op.Call), answeredBy(op), op.Complete.Epoch),
+			Amount: fmt.Sprintf("%d epochs back, %v after the answer under the higher one", highest.Complete.Epoch-op.Complete.Epoch, op.Return-highest.Return),
+		}, op.Complete, op.Invoke, highest.Complete)
+	}
+}
+
+// sharedEpochs is R2.
+func (f *Finding) sharedEpochs(key string, answers []*history.Op) {
+	first := make(map[uint64]*history.Op)
+	for _, op := range answers {
+		if op.Complete.Owner == "" {
+			continue
+		}
+		had := first[op.Complete.Epoch]
+		if had == nil {
+			first[op.Complete.Epoch] = op
+			continue
+		}
+		if had.Complete.Owner != op.Complete.Owner {
+			f.violate(Violation{
+				Rule: "R2", Claim: ClaimA, Key: key,
+				Sentence: fmt.Sprintf("two owners answered for %s at epoch %d: %s by %s, and %s by %s",
+					key, op.Complete.Epoch, answeredBy(had), at(had.Return), answeredBy(op), at(op.Return)),
+			}, op.Complete, had.Complete)
+		}
+	}
+}
+
+func answeredBy(op *history.Op) string {
+	if op.Complete.Owner != "" {
+		return op.Complete.Owner
+	}
+	return "somebody, through " + op.Invoke.Node + ","
+}
+
+// A Reign is the time in which a key's owner is known to have answered under
+// one epoch: it was asked at From at the earliest, and its last answer came at
+// To. Reigns that follow each other may overlap, since a request takes its
+// time.
+type Reign struct {
+	Key, Owner string
+	Epoch      uint64
+	From, To   time.Duration
+	Answers    int
+}
+
+// ReignsOf returns the reigns of each key, by their beginning.
+func ReignsOf(h *history.History) map[string][]*Reign {
+	type id struct {
+		owner string
+		epoch uint64
+	}
+	out := make(map[string][]*Reign)
+	for key, ops := range h.ByKey() {
+		reigns := make(map[id]*Reign)
+		for _, op := range reignAnswers(ops) {
+			of := id{op.Complete.Owner, op.Complete.Epoch}
+			r := reigns[of]
+			if r == nil {
+				r = &Reign{Key: key, Owner: of.owner, Epoch: of.epoch, From: op.Call}
+				reigns[of] = r
+				out[key] = append(out[key], r)
+			}
+			r.To = max(r.To, op.Return)
+			r.Answers++
+		}
+	}
+	return out
+}
