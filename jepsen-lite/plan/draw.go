@@ -10,7 +10,7 @@ import (
 type Options struct {
 	Arena    string        // default virtual
 	Safety   time.Duration // default 60 s
-	Kinds    []string      // of faults; default: the seed draws which exist
+	Kinds    []string      // of faults; default: the seed draws which of the arena's exist
 	Workload []string      // default: all
 	Timed    bool          // keep all clocks within the margin
 }
@@ -22,7 +22,7 @@ func Draw(seed uint64, o Options) *Plan {
 	d := &drawing{rng: rand.New(rand.NewPCG(seed, 0x74656e757265))}
 	p := &Plan{Version: Version, Seed: seed, Arena: o.Arena, Workload: o.Workload}
 	if p.Arena == "" {
-		p.Arena = "virtual"
+		p.Arena = Virtual
 	}
 	if len(p.Workload) == 0 {
 		p.Workload = Workloads()
@@ -46,6 +46,7 @@ type drawing struct {
 	plan   *Plan
 	beyond bool                     // clocks may leave the margin
 	busy   map[string]time.Duration // until when a kind strikes a target
+	calm   time.Duration            // until when no fault may take the majority of the nodes again
 }
 
 func (d *drawing) one(in int) bool { return d.rng.IntN(in) == 0 }
@@ -77,9 +78,9 @@ func (d *drawing) cluster() {
 func (d *drawing) swarm(given []string) {
 	d.plan.Kinds = given
 	for len(d.plan.Kinds) == 0 {
-		for _, k := range kinds {
+		for _, name := range KindsOf(d.plan.Arena) {
 			if d.one(2) {
-				d.plan.Kinds = append(d.plan.Kinds, k.name)
+				d.plan.Kinds = append(d.plan.Kinds, name)
 			}
 		}
 	}
@@ -89,7 +90,7 @@ func (d *drawing) swarm(given []string) {
 func (d *drawing) faults() {
 	d.busy = make(map[string]time.Duration)
 	p := d.plan
-	pause := d.between(300*time.Millisecond, 3*time.Second)
+	pause := d.between(1200*time.Millisecond, 3*time.Second)
 	at := time.Duration(p.TTL)
 	for {
 		at += d.between(pause/3, pause*3)
@@ -101,79 +102,59 @@ func (d *drawing) faults() {
 		if f.Ends() > time.Duration(p.Safety) {
 			return
 		}
-		d.target(k, &f)
-		if d.free(&f) {
-			p.Faults = append(p.Faults, f)
+		k.draw(d, &f)
+		if d.free(&f) && d.bearable(k, &f) {
+			d.take(f)
 		}
 	}
 }
 
-// free reports whether nothing of the kind strikes a target yet, and takes the
-// targets.
+// free reports whether nothing of the kind strikes a target yet.
 func (d *drawing) free(f *Fault) bool {
 	for _, target := range f.Targets {
 		if time.Duration(f.At) < d.busy[f.Kind+target] {
 			return false
 		}
 	}
-	for _, target := range f.Targets {
-		d.busy[f.Kind+target] = f.Ends()
-	}
 	return true
 }
 
-func (d *drawing) target(k kind, f *Fault) {
-	switch k.name {
-	case Partition:
-		f.Targets = d.grudge()
-	case Slow:
-		f.Targets = d.grudge()
-		f.Delay = Duration(d.between(5*time.Millisecond, time.Duration(d.plan.TTL)))
-		f.Jitter = Duration(d.between(time.Millisecond, time.Duration(f.Delay)))
-	case Kill, DiskFail, DiskSlow, DiskHang:
-		f.Targets = d.some(d.nodes(), 1+d.plan.Nodes/2)
-		if d.one(3) {
-			f.Targets = []string{Leader}
-		}
-		if k.name == DiskSlow {
-			f.Delay = Duration(d.between(time.Millisecond, time.Second))
-		}
-	case Transfer:
-		f.Targets = d.some(d.nodes(), 1)
-	case KillHolder, PauseHolder:
-		f.Targets = d.some(d.replicas(), 1)
-	case Clock:
-		f.Targets, f.Rate = d.clock()
+func (d *drawing) take(f Fault) {
+	for _, target := range f.Targets {
+		d.busy[f.Kind+target] = f.Ends()
 	}
+	d.plan.Faults = append(d.plan.Faults, f)
 }
 
-// clock draws a host and its rate: nodes fast and replicas slow, which is what
-// a margin is for, or the other way about.
-func (d *drawing) clock() ([]string, *float64) {
-	// Half of the margin for either side.
-	slack := float64(d.plan.Margin) / float64(d.plan.TTL) / 2
-	if d.beyond && d.one(2) {
-		slack = 0.5
+// bearable reports whether a fault, with those that it overlaps, leaves a
+// majority of the nodes at work, or comes a while after the last that did not:
+// a cluster that never works shows nothing.
+func (d *drawing) bearable(k kind, f *Fault) bool {
+	if !k.downs {
+		return true
 	}
-	node := d.one(2)
-	rate := 1 + slack*d.rng.Float64()
-	if !node {
-		rate = 1 - slack*d.rng.Float64()
-	}
-	switch {
-	case d.one(4):
-		rate = 2 - rate
-		if slack < 0.5 && node == (rate > 1) {
-			rate = 1
+	down, until := make(map[string]bool), f.Ends()
+	add := func(f *Fault) {
+		for _, target := range f.Targets {
+			down[target] = true
 		}
-	case d.beyond && !node && d.one(4):
-		rate = 0
+		until = max(until, f.Ends())
 	}
-	rate = math.Round(rate*1000) / 1000
-	if node {
-		return d.some(d.nodes(), 1), &rate
+	add(f)
+	for i := range d.plan.Faults {
+		other := &d.plan.Faults[i]
+		if k, _ := kindOf(other.Kind); k.downs && other.Ends() > time.Duration(f.At) {
+			add(other)
+		}
 	}
-	return d.some(d.replicas(), 1), &rate
+	if len(down) <= (d.plan.Nodes-1)/2 {
+		return true
+	}
+	if time.Duration(f.At) < d.calm {
+		return false
+	}
+	d.calm = until + 2*time.Duration(d.plan.TTL)
+	return true
 }
 
 func (d *drawing) coverage() {

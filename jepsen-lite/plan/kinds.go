@@ -2,18 +2,29 @@ package plan
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 )
+
+// The arenas.
+const (
+	Virtual = "virtual" // the whole stack in virtual time
+	Process = "process" // real processes on one host
+)
+
+// Arenas are the names of all arenas.
+func Arenas() []string { return []string{Virtual, Process} }
 
 // The kinds of faults.
 const (
 	Partition   = "partition"    // the links that are the targets, each one way, as a>b, pass nothing
 	Slow        = "slow"         // messages on the links take Delay and up to Jitter more
+	Throttle    = "throttle"     // the links pass Bytes a second
+	Reset       = "reset"        // the connections between the hosts of the links are reset
+	HalfOpen    = "half-open"    // connections over the links end at their far end without a word to the near one, whose bytes go nowhere; new ones hang
 	Kill        = "kill"         // the nodes are stopped without any farewell, and started again
 	KillHolder  = "kill-holder"  // likewise the replicas; they come back as other owners
-	PauseHolder = "pause-holder" // the replicas stand still, their clocks go on
+	Pause       = "pause"        // the nodes stand still, their clocks go on
+	PauseHolder = "pause-holder" // likewise the replicas
 	Clock       = "clock"        // the clocks of nodes or replicas run at Rate
 	DiskFail    = "disk-fail"    // each write to the nodes' disks fails, or only seems to
 	DiskSlow    = "disk-slow"    // it takes Delay more
@@ -24,34 +35,70 @@ const (
 // Leader, as a node in a target, is the one that leads when the fault strikes.
 const Leader = "leader"
 
-// A kind says how faults of a kind are drawn and bounded.
+// A kind says how faults of a kind are drawn and bounded, and which arenas can
+// take and heal them.
 type kind struct {
 	name     string
+	arenas   []string
 	shortest time.Duration // that a fault must stand to mean anything
 	links    bool          // the targets are links
 	nodes    bool          // the targets may be nodes
 	replicas bool          // the targets may be replicas
 	instant  bool          // it is over as soon as it is taken
+	downs    bool          // it keeps the nodes that it strikes from working
+	says     saying        // which fields of a fault count
+	draw     func(*drawing, *Fault)
 }
 
+// A saying is a set of fields of a fault.
+type saying uint
+
+const (
+	saysRate saying = 1 << iota
+	saysDelay
+	saysJitter
+	saysBytes
+)
+
+func (s saying) has(field saying) bool { return s&field != 0 }
+
+var (
+	everywhere  = []string{Virtual, Process}
+	onlyVirtual = []string{Virtual}
+	onlyProcess = []string{Process}
+)
+
 var kinds = []kind{
-	{name: Partition, shortest: 200 * time.Millisecond, links: true},
-	{name: Slow, shortest: 200 * time.Millisecond, links: true},
-	{name: Kill, shortest: 100 * time.Millisecond, nodes: true},
-	{name: KillHolder, shortest: 100 * time.Millisecond, replicas: true},
-	{name: PauseHolder, shortest: 50 * time.Millisecond, replicas: true},
-	{name: Clock, shortest: 100 * time.Millisecond, nodes: true, replicas: true},
-	{name: DiskFail, shortest: 200 * time.Millisecond, nodes: true},
-	{name: DiskSlow, shortest: 200 * time.Millisecond, nodes: true},
-	{name: DiskHang, shortest: 200 * time.Millisecond, nodes: true},
-	{name: Transfer, nodes: true, instant: true},
+	{name: Partition, arenas: everywhere, shortest: 200 * time.Millisecond, links: true, draw: (*drawing).partition},
+	{name: Slow, arenas: everywhere, shortest: 200 * time.Millisecond, links: true, says: saysDelay | saysJitter, draw: (*drawing).slow},
+	{name: Throttle, arenas: onlyProcess, shortest: 200 * time.Millisecond, links: true, says: saysBytes, draw: (*drawing).throttle},
+	{name: Reset, arenas: onlyProcess, links: true, instant: true, draw: (*drawing).partition},
+	{name: HalfOpen, arenas: onlyProcess, shortest: 200 * time.Millisecond, links: true, draw: (*drawing).partition},
+	{name: Kill, arenas: everywhere, shortest: 100 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
+	{name: KillHolder, arenas: everywhere, shortest: 100 * time.Millisecond, replicas: true, draw: (*drawing).replica},
+	{name: Pause, arenas: onlyProcess, shortest: 50 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
+	{name: PauseHolder, arenas: everywhere, shortest: 50 * time.Millisecond, replicas: true, draw: (*drawing).replica},
+	{name: Clock, arenas: onlyVirtual, shortest: 100 * time.Millisecond, nodes: true, replicas: true, says: saysRate, draw: (*drawing).clock},
+	{name: DiskFail, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
+	{name: DiskSlow, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, says: saysDelay, draw: (*drawing).diskSlow},
+	{name: DiskHang, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
+	{name: Transfer, arenas: everywhere, nodes: true, instant: true, draw: (*drawing).node},
 }
 
 // Kinds returns the names of all kinds of faults.
-func Kinds() []string {
-	names := make([]string, len(kinds))
-	for i, k := range kinds {
-		names[i] = k.name
+func Kinds() []string { return named(func(kind) bool { return true }) }
+
+// KindsOf returns the names of the kinds that an arena can take and heal.
+func KindsOf(arena string) []string {
+	return named(func(k kind) bool { return slices.Contains(k.arenas, arena) })
+}
+
+func named(these func(kind) bool) []string {
+	var names []string
+	for _, k := range kinds {
+		if these(k) {
+			names = append(names, k.name)
+		}
 	}
 	return names
 }
@@ -63,28 +110,3 @@ func kindOf(name string) (kind, bool) {
 	}
 	return kinds[i], true
 }
-
-// The workloads.
-const (
-	Contended = "contended" // replicas contend for the keys and write to their durable copies through the gate
-)
-
-// Workloads are the names of all workloads.
-func Workloads() []string { return []string{Contended} }
-
-// NodeName returns the name of the i-th node, from 0.
-func NodeName(i int) string { return "n" + strconv.Itoa(i+1) }
-
-// ReplicaName returns the name of the i-th replica, from 0.
-func ReplicaName(i int) string { return "r" + strconv.Itoa(i+1) }
-
-// KeyName returns the name of the i-th key, from 0.
-func KeyName(i int) string { return "k" + strconv.Itoa(i+1) }
-
-func isNode(host string) bool { return strings.HasPrefix(host, "n") || host == Leader }
-
-// Link returns the name of the link from one host to another.
-func Link(from, to string) string { return from + ">" + to }
-
-// Ends returns the hosts of a link.
-func Ends(link string) (from, to string, ok bool) { return strings.Cut(link, ">") }

@@ -46,38 +46,13 @@ type Fault struct {
 	For     Duration `json:"for"` // until it is healed
 	Targets []string `json:"targets"`
 	Rate    *float64 `json:"rate,omitempty"`   // of a clock, against true time
-	Delay   Duration `json:"delay,omitempty"`  // of each message
-	Jitter  Duration `json:"jitter,omitempty"` // on top of it
+	Delay   Duration `json:"delay,omitempty"`  // of each message or write
+	Jitter  Duration `json:"jitter,omitempty"` // on top of it, at most
+	Bytes   int      `json:"bytes,omitempty"`  // that a link passes a second
 }
 
 // Ends returns when the fault is healed.
 func (f *Fault) Ends() time.Duration { return time.Duration(f.At + f.For) }
-
-// Timed reports whether claim A can be tested: no clock leaves the margin.
-func (p *Plan) Timed() bool {
-	fastest, slowest := p.rates()
-	usable := float64(p.TTL - p.Margin)
-	return usable*fastest <= float64(p.TTL)*slowest
-}
-
-// rates returns the fastest rate of any node's clock and the slowest of any
-// replica's.
-func (p *Plan) rates() (fastest, slowest float64) {
-	fastest, slowest = 1, 1
-	for _, f := range p.Faults {
-		if f.Kind != Clock || f.Rate == nil {
-			continue
-		}
-		for _, host := range f.Targets {
-			if isNode(host) {
-				fastest = max(fastest, *f.Rate)
-			} else {
-				slowest = min(slowest, *f.Rate)
-			}
-		}
-	}
-	return fastest, slowest
-}
 
 // Length returns how long the run takes in its own time.
 func (p *Plan) Length() time.Duration { return time.Duration(p.Safety + p.Liveness) }

@@ -14,40 +14,48 @@ import (
 )
 
 // Every seed draws a valid plan, the same one each time, and it survives being
-// written down.
+// written down. All kinds that an arena can do are drawn, and no others.
 func TestDrawn(t *testing.T) {
-	existed := make(map[string]int)
-	timed := 0
-	for seed := range uint64(300) {
-		p := plan.Draw(seed, plan.Options{})
-		if err := p.Validate(); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+	for _, arena := range plan.Arenas() {
+		existed := make(map[string]int)
+		timed, faults := 0, 0
+		for seed := range uint64(300) {
+			p := plan.Draw(seed, plan.Options{Arena: arena})
+			if err := p.Validate(); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			if again := plan.Draw(seed, plan.Options{Arena: arena}); !reflect.DeepEqual(p, again) {
+				t.Fatalf("seed %d draws two plans", seed)
+			}
+			b, err := json.Marshal(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read, err := plan.Parse(b)
+			if err != nil || !reflect.DeepEqual(p, read) {
+				t.Fatalf("seed %d: written and read it differs: %v", seed, err)
+			}
+			for _, f := range p.Faults {
+				existed[f.Kind]++
+			}
+			if p.Timed() {
+				timed++
+			}
+			if n := len(p.Faults); n >= 10 && n <= 40 {
+				faults++
+			}
 		}
-		if again := plan.Draw(seed, plan.Options{}); !reflect.DeepEqual(p, again) {
-			t.Fatalf("seed %d draws two plans", seed)
+		for _, kind := range plan.KindsOf(arena) {
+			if existed[kind] == 0 {
+				t.Errorf("%s: no seed draws a %s", arena, kind)
+			}
 		}
-		b, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
+		if timed == 0 || arena == plan.Virtual && timed == 300 {
+			t.Errorf("%s: %d of 300 plans keep clocks within the margin", arena, timed)
 		}
-		read, err := plan.Parse(b)
-		if err != nil || !reflect.DeepEqual(p, read) {
-			t.Fatalf("seed %d: written and read it differs: %v", seed, err)
+		if faults < 250 {
+			t.Errorf("%s: %d of 300 minutes have 10 to 40 faults", arena, faults)
 		}
-		for _, f := range p.Faults {
-			existed[f.Kind]++
-		}
-		if p.Timed() {
-			timed++
-		}
-	}
-	for _, kind := range plan.Kinds() {
-		if existed[kind] == 0 {
-			t.Errorf("no seed draws a %s", kind)
-		}
-	}
-	if timed == 0 || timed == 300 {
-		t.Errorf("%d of 300 plans keep clocks within the margin", timed)
 	}
 }
 
@@ -79,7 +87,7 @@ func TestFile(t *testing.T) {
 func TestInvalid(t *testing.T) {
 	half := 0.5
 	valid := func() *plan.Plan {
-		p := plan.Draw(1, plan.Options{Kinds: plan.Kinds()})
+		p := plan.Draw(1, plan.Options{Kinds: plan.KindsOf(plan.Virtual)})
 		p.Nodes, p.Replicas, p.Faults = 3, 2, nil
 		return p
 	}
@@ -100,6 +108,8 @@ func TestInvalid(t *testing.T) {
 		{"workload", func(p *plan.Plan) { p.Workload = []string{"bank"} }, "workloads"},
 		{"no workload", func(p *plan.Plan) { p.Workload = nil }, "workloads"},
 		{"kind", func(p *plan.Plan) { p.Kinds = []string{"fire"} }, "kinds"},
+		{"arena", func(p *plan.Plan) { p.Arena = "moon" }, "arena"},
+		{"kind of another arena", func(p *plan.Plan) { p.Arena, p.Kinds = plan.Process, []string{plan.Clock} }, "kinds"},
 		{"fault of no kind", func(p *plan.Plan) { p.Faults = []plan.Fault{{Kind: "fire"}} }, "faults[0].kind"},
 		{"fault of another kind", func(p *plan.Plan) {
 			p.Kinds = []string{plan.Kill}

@@ -16,6 +16,7 @@ const (
 	MaxKeys     = 10000
 	MaxLength   = 31 * 24 * time.Hour
 	MaxRate     = 10
+	MinBytes    = 1 << 10 // a second, of a throttled link
 )
 
 // Validate reports, as a [*tenure.InvalidError], the first value that no run
@@ -45,7 +46,10 @@ func (p *Plan) Validate() error {
 	if len(p.Workload) == 0 {
 		return invalid("workloads", "[]", "at least one of %q", Workloads())
 	}
-	if err := allOf("kinds", p.Kinds, Kinds()); err != nil {
+	if err := allOf("arena", []string{p.Arena}, Arenas()); err != nil {
+		return err
+	}
+	if err := allOf("kinds", p.Kinds, KindsOf(p.Arena)); err != nil {
 		return err
 	}
 	for i := range p.Faults {
@@ -99,12 +103,9 @@ func (p *Plan) validateFault(i int) error {
 		return invalid(field("for"), f.For, "at least %v for a %s", k.shortest, k.name)
 	case len(f.Targets) == 0:
 		return invalid(field("targets"), "[]", "at least one")
-	case (f.Rate != nil) != (f.Kind == Clock):
-		return invalid(field("rate"), f.Kind, "given for a %s, and for nothing else", Clock)
-	case f.Rate != nil && !(*f.Rate >= 0 && *f.Rate <= MaxRate):
-		return invalid(field("rate"), *f.Rate, "from 0 to %d", MaxRate)
-	case f.Delay < 0 || f.Jitter < 0 || f.Kind != Slow && f.Kind != DiskSlow && f.Delay+f.Jitter > 0:
-		return invalid(field("delay"), f.Delay, "at least 0s, and 0s but for a %s or a %s", Slow, DiskSlow)
+	}
+	if err := f.validateSays(k, field); err != nil {
+		return err
 	}
 	for _, target := range f.Targets {
 		if !p.isTarget(k, target) {
@@ -112,6 +113,29 @@ func (p *Plan) validateFault(i int) error {
 		}
 	}
 	return nil
+}
+
+// validateSays reports a field that counts for the fault's kind and is missing
+// or out of its bounds, or that is given and does not count.
+func (f *Fault) validateSays(k kind, field func(string) string) error {
+	switch {
+	case (f.Rate != nil) != k.says.has(saysRate):
+		return invalid(field("rate"), f.Kind, "given for %s, and for nothing else", whoSay(saysRate))
+	case f.Rate != nil && !(*f.Rate >= 0 && *f.Rate <= MaxRate):
+		return invalid(field("rate"), *f.Rate, "from 0 to %d", MaxRate)
+	case f.Delay < 0 || f.Delay > 0 && !k.says.has(saysDelay):
+		return invalid(field("delay"), f.Delay, "at least 0s, and 0s but for %s", whoSay(saysDelay))
+	case f.Jitter < 0 || f.Jitter > 0 && !k.says.has(saysJitter):
+		return invalid(field("jitter"), f.Jitter, "at least 0s, and 0s but for %s", whoSay(saysJitter))
+	case k.says.has(saysBytes) && f.Bytes < MinBytes || !k.says.has(saysBytes) && f.Bytes != 0:
+		return invalid(field("bytes"), f.Bytes, "at least %d for %s, and 0 for anything else", MinBytes, whoSay(saysBytes))
+	}
+	return nil
+}
+
+// whoSay names the kinds for which a field counts.
+func whoSay(field saying) string {
+	return strings.Join(named(func(k kind) bool { return k.says.has(field) }), ", ")
 }
 
 // isTarget reports whether faults of the kind can strike the target.

@@ -39,7 +39,7 @@ func carryOut(t *testing.T, p *plan.Plan) *history.History {
 // promise, every checker has something to judge, and each fault is taken,
 // probed and healed.
 func TestEachKindOfFault(t *testing.T) {
-	for i, kind := range plan.Kinds() {
+	for i, kind := range plan.KindsOf(plan.Virtual) {
 		t.Run(kind, func(t *testing.T) {
 			p := plan.Draw(uint64(i+1), plan.Options{Safety: 15 * time.Second, Kinds: []string{kind}})
 			h := carryOut(t, p)
