@@ -116,3 +116,28 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 		t.Errorf("Get: %v", err)
 	}
 }
+
+// Raft never answers a transfer that its main loop does not get to, because a
+// write of its log never returns. Nobody may be left waiting for it.
+func TestTransferAtABrokenDiskLeavesNothingBehind(t *testing.T) {
+	leak := goleak.IgnoreCurrent()
+	t.Run("close", func(t *testing.T) {
+		hang := make(chan struct{})
+		disks := map[string]*faultyDisk{"n1": newFaultyDisk(), "n2": newFaultyDisk(), "n3": newFaultyDisk()}
+		c := newClusterWith(t, 3, func(cfg *node.Config) { cfg.Dir, cfg.Storage = "", disks[cfg.ID] })
+		leader := c.leader()
+		disks[leader.Status().ID].break_(func() error { <-hang; return errors.New("too late") })
+		stuck, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		_, err := acquire(stuck, leader, "k", "o", "1", time.Minute, 0)
+		stop()
+		if !errors.Is(err, tenure.ErrUnavailable) {
+			t.Fatalf("an acquire at a leader whose disk hangs: %v", err)
+		}
+		if err := leader.Transfer(within(t, 10*time.Second), ""); err == nil && c.leader() == leader {
+			t.Error("a transfer that did not happen was told as done")
+		}
+		leader.Close()
+		close(hang)
+	})
+	goleak.VerifyNone(t, leak)
+}

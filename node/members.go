@@ -180,7 +180,8 @@ func find(c raft.Configuration, id string) (found raft.Server, voters int) {
 func (n *Node) transfer(ctx context.Context, id string, hops int) error {
 	return n.atLeader(ctx, hops, func(ctx context.Context, r *raft.Raft) error {
 		if id == "" {
-			return n.awaitTransfer(ctx, r.LeadershipTransfer())
+			r.LeadershipTransfer()
+			return n.awaitTransfer(ctx)
 		}
 		server, _ := find(n.latest(), id)
 		switch {
@@ -189,31 +190,47 @@ func (n *Node) transfer(ctx context.Context, id string, hops int) error {
 		case server.ID == "" || server.Suffrage != raft.Voter:
 			return &tenure.InvalidError{Field: "id", Value: fmt.Sprintf("%q", id), Bound: "the id of a voter"}
 		}
-		return n.awaitTransfer(ctx, r.LeadershipTransferToServer(server.ID, server.Address))
+		r.LeadershipTransferToServer(server.ID, server.Address)
+		return n.awaitTransfer(ctx)
 	}, func(ctx context.Context, conn *wire.Conn) error {
 		return call(ctx, conn, wire.OpTransfer, wire.FlagForwarded, &wire.Target{ID: id}, &wire.Empty{})
 	})
 }
 
-// awaitTransfer waits for a transfer. Raft calls any loss of leadership a
-// success, so it looks who leads afterwards.
-func (n *Node) awaitTransfer(ctx context.Context, f raft.Future) error {
-	if err := await(ctx, n, f); err != nil {
-		return &tenure.UnavailableError{Reason: "leadership was not handed over", Err: err}
+// transferTimeouts is how many election timeouts a transfer may take: Raft gives
+// the other node one to catch up and one to be elected.
+const transferTimeouts = 3
+
+// awaitTransfer waits for a transfer by who leads, not by its future: Raft never
+// answers that if its main loop stands in a broken disk, whoever waits for it is
+// left behind, and it calls any loss of leadership a success.
+func (n *Node) awaitTransfer(ctx context.Context) error {
+	if n.voters() < 2 {
+		return &tenure.UnavailableError{Reason: "there is no other voter that could lead"}
 	}
+	patience := transferTimeouts * n.cfg.ElectionTimeout
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	for {
 		if id, _ := n.leader(); id != "" && id != n.cfg.ID {
 			return nil
 		}
+		select {
+		case <-n.ctx.Done():
+			return &tenure.UnavailableError{MaybeApplied: true, Reason: "leadership was not handed over", Err: n.Err()}
+		default:
+		}
 		pause(ctx, readyPoll)
 		if err := ctx.Err(); err != nil {
-			return &tenure.UnavailableError{MaybeApplied: true, Reason: "no new leader is known yet", Err: err}
+			return &tenure.UnavailableError{MaybeApplied: true, Reason: fmt.Sprintf("no other node took the leadership within %v", patience), Err: err}
 		}
 	}
 }
 
-// await waits for one of Raft's futures, which may never be answered.
-func await(ctx context.Context, n *Node, f raft.Future) error {
+// await waits for a future of a change of members. Raft answers it also when a
+// failed disk ends its main loop, unlike those of transfers and of snapshots,
+// which nobody may wait for.
+func await(ctx context.Context, n *Node, f raft.IndexFuture) error {
 	done := make(chan error, 1)
 	if !n.proposals.start(func() { done <- f.Error() }) {
 		return ErrClosed

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// renewSnapshotTime bounds one attempt to take a newer snapshot.
+// renewSnapshotTime bounds how long one attempt waits for a newer entry.
 const renewSnapshotTime = 30 * time.Second
 
 // renewSnapshot takes a snapshot with a newer index than the last, for a
 // follower whose log has no entry in common with this leader's and which has
-// the last snapshot already. It does not block, and takes one at a time.
+// the last snapshot already. It does not block. One is taken at a time, and at
+// most one more is waited for.
 func (n *Node) renewSnapshot() {
 	if !n.renewing.CompareAndSwap(false, true) {
 		return
@@ -21,9 +22,11 @@ func (n *Node) renewSnapshot() {
 		defer cancel()
 		_, err := n.readIndex(ctx) // an entry, so that the snapshot is newer
 		if err == nil {
-			err = await(ctx, n, n.raft.Load().Snapshot())
+			// It is taken by now or being taken. Nobody waits for its end: Raft
+			// never tells it if the disk fails meanwhile.
+			n.raft.Load().Snapshot()
 		}
-		n.log.Info("took a snapshot for a follower without any entry in common", "error", err)
+		n.log.Info("asked for a snapshot for a follower without any entry in common", "error", err)
 	})
 	if !started {
 		n.renewing.Store(false)
