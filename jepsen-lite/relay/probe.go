@@ -1,0 +1,175 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+)
+
+const (
+	// silence is how long nothing must arrive for a probe to believe in a
+	// cut.
+	silence = 50 * time.Millisecond
+	// patience is how long a probe waits for what has to arrive, on top of
+	// what the faults that stand make of it: on a busy machine everything
+	// takes its time.
+	patience = 10 * time.Second
+	// probeBytes is the most that a probe of a throttled way sends.
+	probeBytes = 64 << 10
+)
+
+// Verify tries with real connections whether what passes from one host to
+// another is what the faults that stand let pass. It opens them as both hosts
+// do, as far as they have a place, and blocks for about as long as those faults
+// delay a message. Where neither has a place nothing passes anyway.
+func (n *Net) Verify(ctx context.Context, from, to string) error {
+	w := n.way(from, to)
+	for {
+		before := w.now()
+		err := n.verify(ctx, from, to, &before)
+		if w.now().version == before.version || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func (n *Net) verify(ctx context.Context, from, to string, s *state) error {
+	n.mu.Lock()
+	_, there := n.placed[to] // be it nowhere now
+	_, back := n.placed[from]
+	n.mu.Unlock()
+	var err error
+	if there {
+		err = errors.Join(err, n.probe(ctx, from, to, func(p *probe) error { return s.agrees(p.near, p.far) }))
+	}
+	if back {
+		err = errors.Join(err, n.probe(ctx, to, from, func(p *probe) error { return s.agrees(p.far, p.near) }))
+	}
+	if err != nil {
+		return fmt.Errorf("from %s to %s: %w", from, to, err)
+	}
+	return nil
+}
+
+// agrees sends something and the end of all, and reports what does not arrive
+// as the faults have it.
+func (s *state) agrees(sender, receiver *net.TCPConn) error {
+	size := int64(1)
+	if rate := s.rate(); rate > 0 {
+		size = min(max(2, rate/4), probeBytes)
+	}
+	begun := time.Now()
+	if _, err := sender.Write(make([]byte, size)); err != nil {
+		return err
+	}
+	if s.cuts > 0 {
+		return isSilent(receiver, "is cut")
+	}
+	_ = receiver.SetReadDeadline(begun.Add(s.delay + s.jitter + patience))
+	if _, err := io.ReadFull(receiver, make([]byte, size)); err != nil {
+		return fmt.Errorf("nothing passes: %w", err)
+	}
+	if takes := time.Since(begun); takes < s.least(size) {
+		return fmt.Errorf("%d bytes take %v, which is less than %v", size, takes, s.least(size))
+	}
+	if err := sender.CloseWrite(); err != nil {
+		return err
+	}
+	if s.halfOpen > 0 {
+		return isSilent(receiver, "is half open")
+	}
+	if _, err := receiver.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("the end does not pass: %w", err)
+	}
+	return nil
+}
+
+// least returns what so many bytes have to take: of a throttled way half of the
+// time, since what goes at once needs none.
+func (s *state) least(size int64) time.Duration {
+	if rate := s.rate(); rate > 0 {
+		return s.delay + time.Duration(float64(size)/float64(rate)*float64(time.Second)/2)
+	}
+	return s.delay
+}
+
+func isSilent(c *net.TCPConn, why string) error {
+	_ = c.SetReadDeadline(time.Now().Add(silence))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("it %s, and something arrives: %w", why, orNil(err))
+	}
+	return nil
+}
+
+func orNil(err error) error {
+	if err == nil {
+		return errors.New("a byte")
+	}
+	return err
+}
+
+// Reset breaks every connection between two hosts now, whoever opened it, and
+// tells both ends. One of its own that survives is an error.
+func (n *Net) Reset(ctx context.Context, a, b string) error {
+	from, to := a, b
+	n.mu.Lock()
+	if _, placed := n.placed[b]; !placed {
+		from, to = b, a
+	}
+	n.mu.Unlock()
+	return n.probe(ctx, from, to, func(p *probe) error {
+		n.between(a, b, (*connection).reset)
+		for _, c := range []*net.TCPConn{p.near, p.far} {
+			_ = c.SetReadDeadline(time.Now().Add(patience))
+			if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+				return fmt.Errorf("a connection between %s and %s was reset and stands", a, b)
+			}
+		}
+		return nil
+	})
+}
+
+// A probe is both ends of a connection through a relay.
+type probe struct{ near, far *net.TCPConn }
+
+// probe opens a connection as from does to to, and calls f with it. No fault
+// keeps it from being opened: it is what passes then that is probed.
+func (n *Net) probe(ctx context.Context, from, to string, f func(*probe) error) error {
+	r, err := n.route(from, to)
+	if err != nil {
+		return err
+	}
+	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return fmt.Errorf("probe: %w", err)
+	}
+	defer l.Close()
+	n.probing.Lock()
+	near, err := dial(ctx, r.addr())
+	if err != nil {
+		n.probing.Unlock()
+		return fmt.Errorf("probe: %w", err)
+	}
+	opener := near.LocalAddr().String()
+	n.probes[opener] = l.Addr().String()
+	n.probing.Unlock()
+	defer n.forget(opener)
+	defer reset(near)
+	_ = l.SetDeadline(time.Now().Add(patience))
+	far, err := l.AcceptTCP()
+	if err != nil {
+		return fmt.Errorf("probe: %w", err)
+	}
+	defer reset(far)
+	return f(&probe{near, far})
+}
+
+func (n *Net) forget(opener string) {
+	n.probing.Lock()
+	defer n.probing.Unlock()
+	delete(n.probes, opener)
+}
