@@ -10,7 +10,7 @@
 //	n := relay.New()
 //	defer n.Close()
 //	n.Place("n1", "127.0.0.1:40001") // where n1 listens really
-//	addr, err := n.Address("r1", "n1")  // what r1 dials instead
+//	addr, err := n.Address("r1", "n1", 0) // what r1 dials instead
 //	heal := n.Cut("n1", "r1")           // answers are held back
 //	err = n.Verify(ctx, "n1", "r1")     // they are: a real connection was tried
 //	heal()

@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -12,9 +13,9 @@ type Net struct {
 	stop context.CancelFunc
 
 	mu     sync.Mutex
-	placed map[string]string // where hosts listen really
+	placed map[string][]string // where hosts listen really
 	ways   map[pair]*way
-	routes map[pair]*route
+	routes map[pair][]*route // by port
 	over   bool
 
 	accepting sync.WaitGroup
@@ -31,47 +32,48 @@ var ErrClosed = errors.New("the relays are closed")
 // New returns relays for hosts that are still to be placed.
 func New() *Net {
 	n := &Net{
-		placed: make(map[string]string), ways: make(map[pair]*way), routes: make(map[pair]*route), probes: make(map[string]string),
+		placed: make(map[string][]string), ways: make(map[pair]*way), routes: make(map[pair][]*route), probes: make(map[string]string),
 	}
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	return n
 }
 
-// Place says at which HOST:PORT a host listens from now on; "" is nowhere, for
-// the time being. A host that only dials needs no place.
-func (n *Net) Place(host, addr string) {
+// Place says at which HOST:PORT a host listens from now on, for each of its
+// ports; none is nowhere, for the time being. A host that only dials needs no
+// place.
+func (n *Net) Place(host string, addrs ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.placed[host] = addr
+	n.placed[host] = addrs
 }
 
-// Address returns the HOST:PORT at which from reaches to. It is the same each
-// time, and connections are accepted there from the first call on; they break
-// while the host has no place or nothing listens there.
-func (n *Net) Address(from, to string) (string, error) {
-	r, err := n.route(from, to)
+// Address returns the HOST:PORT at which from reaches a port of to, counted
+// from 0. It is the same each time, and connections are accepted there from the
+// first call on; they break while nothing listens there.
+func (n *Net) Address(from, to string, port int) (string, error) {
+	r, err := n.route(from, to, port)
 	if err != nil {
 		return "", err
 	}
 	return r.addr(), nil
 }
 
-func (n *Net) route(from, to string) (*route, error) {
+func (n *Net) route(from, to string, port int) (*route, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if r := n.routes[pair{from, to}]; r != nil {
-		return r, nil
-	}
 	if n.over {
 		return nil, ErrClosed
 	}
-	r, err := n.listen(from, to, n.wayLocked(from, to), n.wayLocked(to, from))
-	if err != nil {
-		return nil, err
+	of := pair{from, to}
+	for len(n.routes[of]) <= port {
+		r, err := n.listen(from, to, len(n.routes[of]))
+		if err != nil {
+			return nil, err
+		}
+		n.routes[of] = append(n.routes[of], r)
+		n.accepting.Go(func() { r.accept(n.ctx) })
 	}
-	n.routes[pair{from, to}] = r
-	n.accepting.Go(func() { r.accept(n.ctx) })
-	return r, nil
+	return n.routes[of][port], nil
 }
 
 func (n *Net) way(from, to string) *way {
@@ -89,9 +91,9 @@ func (n *Net) wayLocked(from, to string) *way {
 	return w
 }
 
-// target returns where a connection goes: to its host, or to the probe that
-// opened it.
-func (n *Net) target(opener, host string) (addr string, probe bool) {
+// target returns where a connection goes: to its host, "" if nothing listens
+// there, or to the probe that opened it.
+func (n *Net) target(opener, host string, port int) (addr string, probe bool) {
 	n.probing.Lock()
 	addr, probe = n.probes[opener]
 	n.probing.Unlock()
@@ -100,19 +102,20 @@ func (n *Net) target(opener, host string) (addr string, probe bool) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.placed[host], false
+	if addrs := n.placed[host]; port < len(addrs) {
+		return addrs[port], false
+	}
+	return "", false
 }
 
 // between calls f for every open connection between two hosts, whoever opened
 // it.
 func (n *Net) between(a, b string, f func(*connection)) {
 	n.mu.Lock()
-	routes := []*route{n.routes[pair{a, b}], n.routes[pair{b, a}]}
+	routes := slices.Concat(n.routes[pair{a, b}], n.routes[pair{b, a}])
 	n.mu.Unlock()
 	for _, r := range routes {
-		if r != nil {
-			r.each(f)
-		}
+		r.each(f)
 	}
 }
 
@@ -125,8 +128,10 @@ func (n *Net) Close() error {
 	n.routes, n.over = nil, true
 	n.mu.Unlock()
 	var err error
-	for _, r := range routes {
-		err = errors.Join(err, r.close())
+	for _, list := range routes {
+		for _, r := range list {
+			err = errors.Join(err, r.close())
+		}
 	}
 	n.accepting.Wait()
 	return err

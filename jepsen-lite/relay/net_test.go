@@ -43,7 +43,7 @@ func listen(t *testing.T) *net.TCPListener {
 
 // dial returns a's end of a new connection, which b need not have accepted.
 func (p pair) dial() *net.TCPConn {
-	addr, err := p.net.Address("a", "b")
+	addr, err := p.net.Address("a", "b", 0)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -135,8 +135,8 @@ func TestWire(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	p := newPair(t)
 	p.b.Close()
-	p.net.Place("b", "")
-	addr, err := p.net.Address("a", "b")
+	p.net.Place("b")
+	addr, err := p.net.Address("a", "b", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +149,28 @@ func TestNobodyListens(t *testing.T) {
 	a, b := p.connect()
 	p.send(a, "x")
 	p.receives(b, "x")
+}
+
+// A host may have several ports, each with relays of its own.
+func TestPorts(t *testing.T) {
+	p := newPair(t)
+	second := listen(t)
+	p.net.Place("b", p.b.Addr().String(), second.Addr().String())
+	addr, err := p.net.Address("a", "b", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := p.net.Address("a", "b", 1); err != nil || again != addr {
+		t.Errorf("the address is %s and then %s, %v", addr, again, err)
+	}
+	a, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	p.b = second
+	p.send(a, "x")
+	p.receives(p.accept(), "x")
 }
 
 // A cut holds one way on connections that either side uses, new ones included,
@@ -263,7 +285,7 @@ func TestClose(t *testing.T) {
 	p.ends(a, nil)
 	p.ends(b, nil)
 	p.ends(waiting, nil)
-	if _, err := p.net.Address("a", "c"); !errors.Is(err, relay.ErrClosed) {
+	if _, err := p.net.Address("a", "c", 0); !errors.Is(err, relay.ErrClosed) {
 		t.Errorf("an address after the end: %v", err)
 	}
 	if err := p.net.Verify(context.Background(), "a", "b"); err == nil {

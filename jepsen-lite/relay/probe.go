@@ -139,7 +139,7 @@ type probe struct{ near, far *net.TCPConn }
 // probe opens a connection as from does to to, and calls f with it. No fault
 // keeps it from being opened: it is what passes then that is probed.
 func (n *Net) probe(ctx context.Context, from, to string, f func(*probe) error) error {
-	r, err := n.route(from, to)
+	r, err := n.route(from, to, 0)
 	if err != nil {
 		return err
 	}

@@ -7,11 +7,12 @@ import (
 	"sync"
 )
 
-// A route is where one host reaches another: a listener, and the connections
-// that were opened through it.
+// A route is where one host reaches a port of another: a listener, and the
+// connections that were opened through it.
 type route struct {
 	net         *Net
 	from, to    string
+	port        int
 	there, back *way
 	listener    *net.TCPListener
 
@@ -21,12 +22,16 @@ type route struct {
 	open  sync.WaitGroup
 }
 
-func (n *Net) listen(from, to string, there, back *way) (*route, error) {
+// listen makes a route. n is locked.
+func (n *Net) listen(from, to string, port int) (*route, error) {
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, fmt.Errorf("relay from %s to %s: %w", from, to, err)
 	}
-	return &route{net: n, from: from, to: to, there: there, back: back, listener: l, conns: make(map[*connection]struct{})}, nil
+	return &route{
+		net: n, from: from, to: to, port: port, there: n.wayLocked(from, to), back: n.wayLocked(to, from),
+		listener: l, conns: make(map[*connection]struct{}),
+	}, nil
 }
 
 func (r *route) addr() string { return r.listener.Addr().String() }
@@ -45,7 +50,7 @@ func (r *route) accept(ctx context.Context) {
 		}
 		go func() {
 			defer r.remove(c)
-			target, probe := r.net.target(near.RemoteAddr().String(), r.to)
+			target, probe := r.net.target(near.RemoteAddr().String(), r.to, r.port)
 			c.serve(ctx, target, probe)
 		}()
 	}
