@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -85,6 +86,8 @@ func run(args []string, env environment) (int, error) {
 	seed := flags.Uint64("seed", anySeed(), "")
 	runs := flags.Uint64("runs", 1, "")
 	timed := flags.Bool("timed", false, "")
+	jobs := flags.Int("jobs", runtime.NumCPU(), "")
+	keep := flags.Bool("keep", false, "")
 	out := flags.String("out", "", "")
 	if _, err := parse(flags, args, 0); err != nil {
 		return 0, err
@@ -93,10 +96,22 @@ func run(args []string, env environment) (int, error) {
 	if err := validate(o, *runs, *arena); err != nil {
 		return 0, err
 	}
-	return overSeeds(*seed, *runs, env, func(t *testing.T, seed uint64) (*report.Report, error) {
-		return carryOut(t, plan.Draw(seed, o), folder(*out, seed, *runs), env)
-	}), nil
+	if *jobs < 1 || *jobs > maxJobs {
+		return 0, fmt.Errorf("%w: --jobs %d must be from 1 to %d", errUsage, *jobs, maxJobs)
+	}
+	draw := func(seed uint64) (*plan.Plan, string) { return plan.Draw(seed, o), folder(*out, seed, *runs) }
+	if *runs > 1 {
+		return env.test(func(t *testing.T) int {
+			return (&soak{env: env, jobs: *jobs, keep: *keep, draw: draw}).run(t, *seed, *runs)
+		}), nil
+	}
+	p, dir := draw(*seed)
+	return single(p, dir, env), nil
 }
+
+// maxJobs bounds the runs that go on at once, each of which keeps a processor
+// busy.
+const maxJobs = 256
 
 // validate refuses what no plan can be drawn of.
 func validate(o plan.Options, runs uint64, arena string) error {
@@ -117,33 +132,33 @@ func validate(o plan.Options, runs uint64, arena string) error {
 	return nil
 }
 
-// overSeeds carries out one run a seed until one is a violation, and returns
-// the worst exit code.
-func overSeeds(seed, runs uint64, env environment, one func(t *testing.T, seed uint64) (*report.Report, error)) int {
+// single carries out one run and returns its exit code.
+func single(p *plan.Plan, dir string, env environment) int {
 	return env.test(func(t *testing.T) int {
-		worst := exitValid
-		for s := seed; s < seed+runs; s++ {
-			r, err := one(t, s)
-			if err != nil {
-				fmt.Fprintf(env.stderr, "jepsen-lite: seed %d: %v\n", s, err)
-				return exitCrashed
-			}
-			switch r.Judgement.Verdict {
-			case check.Violated:
-				return exitViolation
-			case check.Unknown:
-				worst = exitUnknown
-			}
+		r, err := carryOut(t, p, dir, env.stdout)
+		if err != nil {
+			fmt.Fprintf(env.stderr, "jepsen-lite: seed %d: %v\n", p.Seed, err)
+			return exitCrashed
 		}
-		return worst
+		return exitOf(r.Judgement.Verdict)
 	})
 }
 
-func carryOut(t *testing.T, p *plan.Plan, dir string, env environment) (*report.Report, error) {
+func exitOf(v check.Verdict) int {
+	switch v {
+	case check.Violated:
+		return exitViolation
+	case check.Unknown:
+		return exitUnknown
+	}
+	return exitValid
+}
+
+func carryOut(t *testing.T, p *plan.Plan, dir string, out io.Writer) (*report.Report, error) {
 	command := "jepsen-lite replay " + dir
-	r, err := jepsenlite.RunPlan(t, p, jepsenlite.Options{Dir: dir, Out: env.stdout, Commit: commit(), Replay: command})
+	r, err := jepsenlite.RunPlan(t, p, jepsenlite.Options{Dir: dir, Out: out, Commit: commit(), Replay: command})
 	if err == nil {
-		fmt.Fprintf(env.stdout, "replay: %s\n", command)
+		fmt.Fprintf(out, "replay: %s\n", command)
 	}
 	return r, err
 }
@@ -162,7 +177,7 @@ func replay(args []string, env environment) (int, error) {
 	if *out == "" {
 		*out = filepath.Join(dirs[0], "replay-"+time.Now().UTC().Format("20060102T150405.000"))
 	}
-	return overSeeds(p.Seed, 1, env, func(t *testing.T, _ uint64) (*report.Report, error) { return carryOut(t, p, *out, env) }), nil
+	return single(p, *out, env), nil
 }
 
 func checkHistory(args []string, env environment) (int, error) {
@@ -176,13 +191,7 @@ func checkHistory(args []string, env environment) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	switch r.Judgement.Verdict {
-	case check.Violated:
-		return exitViolation, nil
-	case check.Unknown:
-		return exitUnknown, nil
-	}
-	return exitValid, nil
+	return exitOf(r.Judgement.Verdict), nil
 }
 
 func list(text string) []string {

@@ -3,20 +3,22 @@ package main
 const usage = `jepsen-lite puts lease clusters under faults and checks that a key has at most one owner.
 
 usage:
-  jepsen-lite run [--arena virtual] [--workload W,...] [--faults F,...] [--duration D] [--seed N] [--runs N] [--timed] [--out DIR]
+  jepsen-lite run [--arena virtual] [--workload W,...] [--faults F,...] [--duration D] [--seed N] [--runs N] [--timed] [--jobs N] [--keep] [--out DIR]
   jepsen-lite replay DIR [--out DIR]
   jepsen-lite check HISTORY [--out DIR]
   jepsen-lite mutants [--only NAME,...] [--out DIR]
 
 run draws a plan from a seed, carries it out and judges what happened. Its folder then has the plan, the history, the
 nodes' logs, results.json, junit.xml and timeline.html. With --runs it goes on with the seeds that follow until one is
-a violation.
+a violation, some of them at once, and keeps only the folders of runs that are not valid.
 
   --workload  what the cluster is asked to do: %s; default all
   --faults    which faults exist: %s; default: the seed draws
   --duration  how long faults come and go, in the run's own time; default 1m
   --seed      default: from the system's random source
   --timed     keep all clocks within the margin, so that claim A is always judged
+  --jobs      how many runs go on at once; default: as many as there are processors
+  --keep      keep the folders of valid runs as well
   --out       default: jepsen-lite-out/seed-N
 
 replay carries out the plan in a run's folder again. The plan is exactly the same; the interleaving of goroutines and

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"example.com/tenure/jepsen-lite/check"
+	"example.com/tenure/jepsen-lite/plan"
+	"example.com/tenure/jepsen-lite/report"
+)
+
+// A soak is many runs, one a seed, some of them at once, until one is a
+// violation or can't be carried out. A run that is valid is told in a line, and
+// its folder goes away; any other is told in full, and stays.
+type soak struct {
+	env  environment
+	jobs int  // runs at once
+	keep bool // folders of valid runs, too
+	draw func(seed uint64) (p *plan.Plan, dir string)
+
+	mu     sync.Mutex
+	next   uint64 // seed
+	end    uint64 // the first one that is too many
+	tally  map[check.Verdict]int
+	failed int           // could not be carried out
+	length time.Duration // of the cluster's time
+}
+
+// run carries out n runs from a seed on, and returns the worst exit code.
+func (s *soak) run(t *testing.T, seed, n uint64) int {
+	s.next, s.end, s.tally = seed, seed+n, make(map[check.Verdict]int)
+	fmt.Fprintf(s.env.stdout, "seeds %d to %d, %d at once\n", seed, seed+n-1, s.jobs)
+	begun := time.Now()
+	var workers sync.WaitGroup
+	for range s.jobs {
+		workers.Go(func() {
+			for seed, ok := s.take(); ok; seed, ok = s.take() {
+				t.Run(fmt.Sprint(seed), func(t *testing.T) { s.one(t, seed) })
+			}
+		})
+	}
+	workers.Wait()
+	s.sum(time.Since(begun))
+	switch {
+	case s.failed > 0:
+		return exitCrashed
+	case s.tally[check.Violated] > 0:
+		return exitViolation
+	case s.tally[check.Unknown] > 0:
+		return exitUnknown
+	}
+	return exitValid
+}
+
+// take returns the next seed, if there is to be one more run.
+func (s *soak) take() (seed uint64, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == s.end || s.failed+s.tally[check.Violated] > 0 {
+		return 0, false
+	}
+	s.next++
+	return s.next - 1, true
+}
+
+func (s *soak) one(t *testing.T, seed uint64) {
+	p, dir := s.draw(seed)
+	var told bytes.Buffer
+	begun := time.Now()
+	r, err := carryOut(t, p, dir, &told)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tell(p, r, err, &told, time.Since(begun))
+	if err == nil && r.Judgement.Verdict == check.Valid && !s.keep {
+		if err := os.RemoveAll(dir); err != nil {
+			fmt.Fprintf(s.env.stderr, "jepsen-lite: seed %d: %v\n", seed, err)
+		}
+	}
+}
+
+func (s *soak) tell(p *plan.Plan, r *report.Report, err error, told io.WriterTo, took time.Duration) {
+	if err != nil {
+		s.failed++
+		_, _ = told.WriteTo(s.env.stdout)
+		fmt.Fprintf(s.env.stderr, "jepsen-lite: seed %d: %v\n", p.Seed, err)
+		return
+	}
+	s.tally[r.Judgement.Verdict]++
+	s.length += p.Length()
+	if r.Judgement.Verdict != check.Valid {
+		_, _ = told.WriteTo(s.env.stdout)
+	}
+	fmt.Fprintf(s.env.stdout, "seed %d: %s: %v in %v, %d nodes, %d replicas, %d keys, %d faults of %v\n", p.Seed, r.Judgement.Verdict,
+		p.Length().Round(time.Second), took.Round(time.Millisecond), p.Nodes, p.Replicas, p.Keys, len(p.Faults), p.Kinds)
+}
+
+func (s *soak) sum(took time.Duration) {
+	runs := s.failed
+	for _, n := range s.tally {
+		runs += n
+	}
+	fmt.Fprintf(s.env.stdout, "%d runs: %d valid, %d unknown, %d violations, %d that could not be carried out\n",
+		runs, s.tally[check.Valid], s.tally[check.Unknown], s.tally[check.Violated], s.failed)
+	fmt.Fprintf(s.env.stdout, "%v of the cluster's time took %v, %d at once and with the judging: %.0f times as fast\n",
+		s.length.Round(time.Second), took.Round(time.Millisecond), s.jobs, s.length.Seconds()/took.Seconds())
+}
