@@ -32,6 +32,9 @@ func (c *connection) serve(ctx context.Context, target string, probe bool) {
 	if !c.reach(far) {
 		return
 	}
+	if !probe {
+		c.route.made.Add(1)
+	}
 	there, back := newStream(c.route.there, c.near, far, c.done), newStream(c.route.back, far, c.near, c.done)
 	var reading, writing sync.WaitGroup
 	for _, s := range []*stream{there, back} {

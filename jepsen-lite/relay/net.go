@@ -58,6 +58,20 @@ func (n *Net) Address(from, to string, port int) (string, error) {
 	return r.addr(), nil
 }
 
+// Made returns how many connections there were between all hosts, without those
+// of probes. Zero says that nobody dials the relays.
+func (n *Net) Made() int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var made int64
+	for _, routes := range n.routes {
+		for _, r := range routes {
+			made += r.made.Load()
+		}
+	}
+	return made
+}
+
 func (n *Net) route(from, to string, port int) (*route, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -130,6 +130,9 @@ func TestWire(t *testing.T) {
 	b.Close()
 	p.ends(a, nil)
 	p.verify()
+	if made := p.net.Made(); made != 1 {
+		t.Errorf("%d connections were made, want 1: probes do not count", made)
+	}
 }
 
 func TestNobodyListens(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 )
 
 // A route is where one host reaches a port of another: a listener, and the
@@ -15,6 +16,7 @@ type route struct {
 	port        int
 	there, back *way
 	listener    *net.TCPListener
+	made        atomic.Int64 // connections that reached the host, without probes
 
 	mu    sync.Mutex
 	conns map[*connection]struct{}
