@@ -16,20 +16,22 @@ func Arenas() []string { return []string{Virtual, Process} }
 
 // The kinds of faults.
 const (
-	Partition   = "partition"    // the links that are the targets, each one way, as a>b, pass nothing
-	Slow        = "slow"         // messages on the links take Delay and up to Jitter more
-	Throttle    = "throttle"     // the links pass Bytes a second
-	Reset       = "reset"        // the connections between the hosts of the links are reset
-	HalfOpen    = "half-open"    // connections over the links end at their far end without a word to the near one, whose bytes go nowhere; new ones hang
-	Kill        = "kill"         // the nodes are stopped without any farewell, and started again
-	KillHolder  = "kill-holder"  // likewise the replicas; they come back as other owners
-	Pause       = "pause"        // the nodes stand still, their clocks go on
-	PauseHolder = "pause-holder" // likewise the replicas
-	Clock       = "clock"        // the clocks of nodes or replicas run at Rate
-	DiskFail    = "disk-fail"    // each write to the nodes' disks fails, or only seems to
-	DiskSlow    = "disk-slow"    // it takes Delay more
-	DiskHang    = "disk-hang"    // it waits until the fault is healed
-	Transfer    = "transfer"     // leadership is handed over, to the node that is the target
+	Partition     = "partition"      // the links that are the targets, each one way, as a>b, pass nothing
+	Slow          = "slow"           // messages on the links take Delay and up to Jitter more
+	Throttle      = "throttle"       // the links pass Bytes a second
+	Reset         = "reset"          // the connections between the hosts of the links are reset
+	HalfOpen      = "half-open"      // connections over the links end at their far end without a word to the near one, whose bytes go nowhere; new ones hang
+	Kill          = "kill"           // the nodes are stopped without any farewell, and started again
+	KillHolder    = "kill-holder"    // likewise the replicas; they come back as other owners
+	KillSuccessor = "kill-successor" // the replicas die at Point, in the midst of a recovery
+	Pause         = "pause"          // the nodes stand still, their clocks go on
+	PauseHolder   = "pause-holder"   // likewise the replicas
+	PauseGate     = "pause-gate"     // likewise, exactly at Point, between a gate and its acknowledgement
+	Clock         = "clock"          // the clocks of nodes or replicas run at Rate
+	DiskFail      = "disk-fail"      // each write to the nodes' disks fails, or only seems to
+	DiskSlow      = "disk-slow"      // it takes Delay more
+	DiskHang      = "disk-hang"      // it waits until the fault is healed
+	Transfer      = "transfer"       // leadership is handed over, to the node that is the target
 )
 
 // Leader, as a node in a target, is the one that leads when the fault strikes.
@@ -47,6 +49,7 @@ type kind struct {
 	instant  bool          // it is over as soon as it is taken
 	downs    bool          // it keeps the nodes that it strikes from working
 	says     saying        // which fields of a fault count
+	points   []string      // of the replica's work, at one of which it strikes; nil if it strikes at once
 	draw     func(*drawing, *Fault)
 }
 
@@ -76,8 +79,10 @@ var kinds = []kind{
 	{name: HalfOpen, arenas: onlyProcess, shortest: 200 * time.Millisecond, links: true, draw: (*drawing).partition},
 	{name: Kill, arenas: everywhere, shortest: 100 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
 	{name: KillHolder, arenas: everywhere, shortest: 100 * time.Millisecond, replicas: true, draw: (*drawing).replica},
+	{name: KillSuccessor, arenas: onlyVirtual, shortest: 100 * time.Millisecond, replicas: true, points: recovering, draw: (*drawing).atRecovery},
 	{name: Pause, arenas: onlyProcess, shortest: 50 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
 	{name: PauseHolder, arenas: everywhere, shortest: 50 * time.Millisecond, replicas: true, draw: (*drawing).replica},
+	{name: PauseGate, arenas: onlyVirtual, shortest: 50 * time.Millisecond, replicas: true, points: writing, draw: (*drawing).atGate},
 	{name: Clock, arenas: onlyVirtual, shortest: 100 * time.Millisecond, nodes: true, replicas: true, says: saysRate, draw: (*drawing).clock},
 	{name: DiskFail, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
 	{name: DiskSlow, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, says: saysDelay, draw: (*drawing).diskSlow},

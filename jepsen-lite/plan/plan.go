@@ -49,6 +49,7 @@ type Fault struct {
 	Delay   Duration `json:"delay,omitempty"`  // of each message or write
 	Jitter  Duration `json:"jitter,omitempty"` // on top of it, at most
 	Bytes   int      `json:"bytes,omitempty"`  // that a link passes a second
+	Point   string   `json:"point,omitempty"`  // of the targets' work, at which it strikes
 }
 
 // Ends returns when the fault is healed.

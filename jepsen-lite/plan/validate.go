@@ -129,6 +129,10 @@ func (f *Fault) validateSays(k kind, field func(string) string) error {
 		return invalid(field("jitter"), f.Jitter, "at least 0s, and 0s but for %s", whoSay(saysJitter))
 	case k.says.has(saysBytes) && f.Bytes < MinBytes || !k.says.has(saysBytes) && f.Bytes != 0:
 		return invalid(field("bytes"), f.Bytes, "at least %d for %s, and 0 for anything else", MinBytes, whoSay(saysBytes))
+	case k.points == nil && f.Point != "":
+		return invalid(field("point"), f.Point, "empty, a %s strikes at once", k.name)
+	case k.points != nil && !slices.Contains(k.points, f.Point):
+		return invalid(field("point"), f.Point, "one of %q", k.points)
 	}
 	return nil
 }

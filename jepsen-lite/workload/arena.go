@@ -5,6 +5,7 @@ import (
 
 	"example.com/tenure"
 	"example.com/tenure/jepsen-lite/history"
+	"example.com/tenure/jepsen-lite/plan"
 )
 
 // A Journal is where a process writes down what it does. All methods can be
@@ -35,15 +36,15 @@ type Copies interface {
 	Do(c Command) (Answer, error)
 }
 
-// A Point is a step at which a process may be made to stand still.
+// A Point is a step of a process's work at which it may be made to stand still
+// or to die: see the plan's constants, of which these are.
 type Point string
 
-// The points of a write between its first gate and its acknowledgement.
+// The points.
 const (
-	BeforeWrite Point = "before-write" // the first gate has passed
-	AfterWrite  Point = "after-write"  // the write is durable, the second gate is not asked yet
-	BeforeAck   Point = "before-ack"   // the second gate has passed
+	BeforeWrite Point = plan.BeforeWrite
+	AfterWrite  Point = plan.AfterWrite
+	BeforeAck   Point = plan.BeforeAck
+	Sealed      Point = plan.Sealed
+	Copied      Point = plan.Copied
 )
-
-// Points are all of them, in the order in which a write comes to them.
-func Points() []Point { return []Point{BeforeWrite, AfterWrite, BeforeAck} }

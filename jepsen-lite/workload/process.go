@@ -30,8 +30,8 @@ type Config struct {
 	Copies  Copies
 
 	// Pass is called at every step. It blocks while the process is made to
-	// stand still, and reports whether it lives. At is "" but for the points
-	// of a write. Nil always passes: a process that its system stops and kills
+	// stand still, and reports whether it lives. At is "" but where the work
+	// has come to a point. Nil always passes: a process that its system stops and kills
 	// need not do anything about it.
 	Pass func(at Point) bool
 

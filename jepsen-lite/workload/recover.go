@@ -35,14 +35,14 @@ func (p *Process) succeed(l *holder.Lease, step func() time.Duration) (from uint
 	if err := p.seal(l); err != nil {
 		return 0, nil, err
 	}
-	if !p.sleep(step()) {
+	if !p.cfg.Pass(Sealed) || !p.sleep(step()) {
 		return 0, nil, errDead
 	}
 	from, values, err = p.newest(l)
 	if err != nil {
 		return 0, nil, err
 	}
-	if !p.sleep(step()) {
+	if !p.cfg.Pass(Copied) || !p.sleep(step()) {
 		return 0, nil, errDead
 	}
 	_, err = p.cfg.Copies.Do(Command{F: Publish, Key: l.Key(), Epoch: l.Epoch(), Values: values})
