@@ -20,6 +20,8 @@ const (
 	HolderPauses     = "holder_pauses"     // holders paused for longer than a TTL
 	HandedOver       = "handovers"         // tenures that followed a release
 	AcknowledgedData = "acknowledged_data" // writes acknowledged
+	Successions      = "successions"       // owners of a fleet's keys that followed another, as far as answers tell
+	ListedKeys       = "listed_keys"       // keys of a fleet that were listed after everything was healed
 )
 
 // A Covered is one row of the coverage table.
@@ -36,6 +38,7 @@ func (c Covered) lack() string {
 // Rows are the names in the order of the table.
 var Rows = []string{
 	Takeovers, HandedOver, UnknownOutcomes, SecondGates, NearFence, LeaderChanges, Snapshots, ForgetsDone, HolderPauses, AcknowledgedData,
+	Successions, ListedKeys,
 }
 
 // Cover counts what happened, and what the plan called for.
@@ -67,6 +70,7 @@ func Cover(h *history.History) []Covered {
 			seen[NearFence] += t.nearFence()
 		}
 	}
+	coverFleet(seen, h, ops)
 	table := make([]Covered, 0, len(Rows))
 	for _, name := range Rows {
 		table = append(table, Covered{name, seen[name], h.Terms.Coverage[name]})
