@@ -56,10 +56,26 @@ func (s memorySnapshots) Open(id string) (meta *raft.SnapshotMeta, source io.Rea
 			return fmt.Errorf("snapshot %s: %w", id, fs.ErrNotExist)
 		}
 		found := m.snapshots[at].meta
-		meta, source = &found, io.NopCloser(bytes.NewReader(m.snapshots[at].data))
+		meta, source = &found, &memorySource{Reader: bytes.NewReader(m.snapshots[at].data)}
 		return nil
 	})
 	return meta, source, err
+}
+
+// memorySource is a snapshot being read. It is as strict as a file, so that what
+// runs on memory runs on a disk.
+type memorySource struct {
+	*bytes.Reader
+	closed bool
+}
+
+// Close ends the reading; a second time it is an error.
+func (s *memorySource) Close() error {
+	if s.closed {
+		return fs.ErrClosed
+	}
+	s.closed = true
+	return nil
 }
 
 // memorySink is a snapshot being written. It is not listed before it is closed.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 )
@@ -82,7 +83,7 @@ func (s guardedSnapshots) Open(id string) (meta *raft.SnapshotMeta, source io.Re
 	if err != nil {
 		return nil, nil, err
 	}
-	return meta, guardedSource{source, s.g}, nil
+	return meta, &guardedSource{inner: source, g: s.g}, nil
 }
 
 // guardedSink is a snapshot being written.
@@ -113,14 +114,16 @@ func (s guardedSink) Cancel() error {
 	return s.g.call(&s.g.slow, "dropping a snapshot", s.inner.Cancel)
 }
 
-// guardedSource is a snapshot being read.
+// guardedSource is a snapshot being read. Both Raft and its state machine close
+// one, so that a second Close must not be taken for a disk that fails.
 type guardedSource struct {
-	inner io.ReadCloser
-	g     *Guarded
+	inner  io.ReadCloser
+	g      *Guarded
+	closed atomic.Bool
 }
 
 // Read reads on.
-func (s guardedSource) Read(p []byte) (n int, err error) {
+func (s *guardedSource) Read(p []byte) (n int, err error) {
 	var end error
 	err = s.g.call(&s.g.slow, "reading a snapshot", func() (err error) {
 		n, err = s.inner.Read(p)
@@ -135,8 +138,11 @@ func (s guardedSource) Read(p []byte) (n int, err error) {
 	return n, end
 }
 
-// Close ends the reading.
-func (s guardedSource) Close() error {
+// Close ends the reading. It can be called again.
+func (s *guardedSource) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
 	return s.g.call(&s.g.slow, "closing a snapshot", s.inner.Close)
 }
 
