@@ -3,6 +3,7 @@ package history
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,7 +34,11 @@ func ReadFile(path string) (*History, error) {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
 	defer f.Close()
-	h, err := Parse(f)
+	size := int64(0)
+	if info, err := f.Stat(); err == nil {
+		size = info.Size() // a guess will do
+	}
+	h, err := parse(f, size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -42,9 +47,15 @@ func ReadFile(path string) (*History, error) {
 
 // Parse reads a history. A last line that was torn by a crash is left out and
 // sets Torn. Every other flaw is a [*LineError].
-func Parse(r io.Reader) (*History, error) {
-	h := &History{}
-	br := bufio.NewReaderSize(r, 64<<10)
+func Parse(r io.Reader) (*History, error) { return parse(r, 0) }
+
+// lineLength is about how long a line is.
+const lineLength = 120
+
+// parse reads a history of about a size, in bytes.
+func parse(r io.Reader, size int64) (*History, error) {
+	h := &History{Events: make([]Event, 0, size/lineLength)}
+	br, plain := bufio.NewReaderSize(r, 64<<10), newPlainReader()
 	for line := 1; ; line++ {
 		raw, err := readLine(br)
 		last := errors.Is(err, io.EOF)
@@ -54,7 +65,7 @@ func Parse(r io.Reader) (*History, error) {
 		case err != nil && !last:
 			return nil, &LineError{line, err}
 		}
-		e, err := decode(raw)
+		e, err := decode(plain, raw)
 		switch {
 		case err != nil && last:
 			h.Torn = true
@@ -86,8 +97,12 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func decode(raw []byte) (Event, error) {
-	var e Event
+func decode(plain *plainReader, raw []byte) (Event, error) {
+	e, ok := plain.read(raw)
+	if ok {
+		return e, e.validate()
+	}
+	e = Event{}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&e); err != nil {
@@ -111,7 +126,10 @@ func (h *History) finish() error {
 			return &LineError{h.Events[i+1].Line, errors.New("a second run in one history")}
 		}
 	}
-	slices.SortStableFunc(h.Events, func(a, b Event) int { return int(min(1, max(-1, a.T-b.T))) })
+	byTime := func(a, b Event) int { return cmp.Compare(a.T, b.T) }
+	if !slices.IsSortedFunc(h.Events, byTime) {
+		slices.SortStableFunc(h.Events, byTime)
+	}
 	if err := h.pairOperations(); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"sync"
@@ -31,7 +30,7 @@ func (w *Writer) Write(e Event) error {
 	if err := e.validate(); err != nil {
 		return fmt.Errorf("write history: %w", err)
 	}
-	b, err := json.Marshal(&e)
+	b, err := e.appendLine(nil)
 	if err != nil {
 		return fmt.Errorf("write history: %w", err)
 	}
