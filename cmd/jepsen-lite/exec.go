@@ -79,7 +79,7 @@ func parse(flags *flag.FlagSet, args []string, n int) ([]string, error) {
 
 func run(args []string, env environment) (int, error) {
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	arena := flags.String("arena", jepsenlite.Virtual, "")
+	arena := flags.String("arena", plan.Virtual, "")
 	workload := flags.String("workload", "", "")
 	faults := flags.String("faults", "", "")
 	duration := flags.Duration("duration", time.Minute, "")
@@ -96,8 +96,8 @@ func run(args []string, env environment) (int, error) {
 	if err := validate(o, *runs, *arena); err != nil {
 		return 0, err
 	}
-	if *jobs < 1 || *jobs > maxJobs {
-		return 0, fmt.Errorf("%w: --jobs %d must be from 1 to %d", errUsage, *jobs, maxJobs)
+	if err := checkSoak(*runs, *jobs); err != nil {
+		return 0, err
 	}
 	draw := func(seed uint64) (*plan.Plan, string) { return plan.Draw(seed, o), folder(*out, seed, *runs) }
 	if *runs > 1 {
@@ -109,10 +109,6 @@ func run(args []string, env environment) (int, error) {
 	return single(p, dir, env), nil
 }
 
-// maxJobs bounds the runs that go on at once, each of which keeps a processor
-// busy.
-const maxJobs = 256
-
 // validate refuses what no plan can be drawn of.
 func validate(o plan.Options, runs uint64, arena string) error {
 	for _, kind := range o.Kinds {
@@ -121,10 +117,8 @@ func validate(o plan.Options, runs uint64, arena string) error {
 		}
 	}
 	switch {
-	case !slices.Contains(jepsenlite.Arenas(), arena):
-		return fmt.Errorf("%w: --arena %q must be one of %q", errUsage, arena, jepsenlite.Arenas())
-	case runs == 0:
-		return fmt.Errorf("%w: --runs 0 must be at least 1", errUsage)
+	case !slices.Contains(plan.Arenas(), arena):
+		return fmt.Errorf("%w: --arena %q must be one of %q", errUsage, arena, plan.Arenas())
 	}
 	if err := plan.Draw(1, o).Validate(); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
@@ -161,23 +155,6 @@ func carryOut(t *testing.T, p *plan.Plan, dir string, out io.Writer) (*report.Re
 		fmt.Fprintf(out, "replay: %s\n", command)
 	}
 	return r, err
-}
-
-func replay(args []string, env environment) (int, error) {
-	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
-	out := flags.String("out", "", "")
-	dirs, err := parse(flags, args, 1)
-	if err != nil {
-		return 0, err
-	}
-	p, err := plan.ReadFile(filepath.Join(dirs[0], jepsenlite.PlanFile))
-	if err != nil {
-		return 0, err
-	}
-	if *out == "" {
-		*out = filepath.Join(dirs[0], "replay-"+time.Now().UTC().Format("20060102T150405.000"))
-	}
-	return single(p, *out, env), nil
 }
 
 func checkHistory(args []string, env environment) (int, error) {

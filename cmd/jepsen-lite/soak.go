@@ -14,14 +14,14 @@ import (
 	"example.com/tenure/jepsen-lite/report"
 )
 
-// A soak is many runs, one a seed, some of them at once, until one is a
+// A soak is many runs, by seeds or of one plan, some of them at once, until one is a
 // violation or can't be carried out. A run that is valid is told in a line, and
 // its folder goes away; any other is told in full, and stays.
 type soak struct {
 	env  environment
 	jobs int  // runs at once
 	keep bool // folders of valid runs, too
-	draw func(seed uint64) (p *plan.Plan, dir string)
+	draw func(n uint64) (p *plan.Plan, dir string)
 
 	mu     sync.Mutex
 	next   uint64 // seed
@@ -34,7 +34,7 @@ type soak struct {
 // run carries out n runs from a seed on, and returns the worst exit code.
 func (s *soak) run(t *testing.T, seed, n uint64) int {
 	s.next, s.end, s.tally = seed, seed+n, make(map[check.Verdict]int)
-	fmt.Fprintf(s.env.stdout, "seeds %d to %d, %d at once\n", seed, seed+n-1, s.jobs)
+	fmt.Fprintf(s.env.stdout, "%d runs, %d to %d, %d at once\n", n, seed, seed+n-1, s.jobs)
 	begun := time.Now()
 	var workers sync.WaitGroup
 	for range s.jobs {
@@ -75,7 +75,7 @@ func (s *soak) one(t *testing.T, seed uint64) {
 	r, err := carryOut(t, p, dir, &told)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(p, r, err, &told, time.Since(begun))
+	s.tell(seed, p, r, err, &told, time.Since(begun))
 	if err == nil && r.Judgement.Verdict == check.Valid && !s.keep {
 		if err := os.RemoveAll(dir); err != nil {
 			fmt.Fprintf(s.env.stderr, "jepsen-lite: seed %d: %v\n", seed, err)
@@ -83,11 +83,11 @@ func (s *soak) one(t *testing.T, seed uint64) {
 	}
 }
 
-func (s *soak) tell(p *plan.Plan, r *report.Report, err error, told io.WriterTo, took time.Duration) {
+func (s *soak) tell(n uint64, p *plan.Plan, r *report.Report, err error, told io.WriterTo, took time.Duration) {
 	if err != nil {
 		s.failed++
 		_, _ = told.WriteTo(s.env.stdout)
-		fmt.Fprintf(s.env.stderr, "jepsen-lite: seed %d: %v\n", p.Seed, err)
+		fmt.Fprintf(s.env.stderr, "jepsen-lite: run %d: %v\n", n, err)
 		return
 	}
 	s.tally[r.Judgement.Verdict]++
@@ -95,7 +95,7 @@ func (s *soak) tell(p *plan.Plan, r *report.Report, err error, told io.WriterTo,
 	if r.Judgement.Verdict != check.Valid {
 		_, _ = told.WriteTo(s.env.stdout)
 	}
-	fmt.Fprintf(s.env.stdout, "seed %d: %s: %v in %v, %d nodes, %d replicas, %d keys, %d faults of %v\n", p.Seed, r.Judgement.Verdict,
+	fmt.Fprintf(s.env.stdout, "run %d: %s: %v in %v, %d nodes, %d replicas, %d keys, %d faults of %v\n", n, r.Judgement.Verdict,
 		p.Length().Round(time.Second), took.Round(time.Millisecond), p.Nodes, p.Replicas, p.Keys, len(p.Faults), p.Kinds)
 }
 

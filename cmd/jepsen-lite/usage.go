@@ -4,7 +4,7 @@ const usage = `jepsen-lite puts lease clusters under faults and checks that a ke
 
 usage:
   jepsen-lite run [--arena virtual] [--workload W,...] [--faults F,...] [--duration D] [--seed N] [--runs N] [--timed] [--jobs N] [--keep] [--out DIR]
-  jepsen-lite replay DIR [--out DIR]
+  jepsen-lite replay DIR|PLAN [--runs N] [--jobs N] [--keep] [--out DIR]
   jepsen-lite check HISTORY [--out DIR]
   jepsen-lite mutants [--only NAME,...] [--out DIR]
 
@@ -21,8 +21,8 @@ a violation, some of them at once, and keeps only the folders of runs that are n
   --keep      keep the folders of valid runs as well
   --out       default: jepsen-lite-out/seed-N
 
-replay carries out the plan in a run's folder again. The plan is exactly the same; the interleaving of goroutines and
-Raft's random timeouts are not, so that a rare violation may need several replays.
+replay carries out the plan in a run's folder, or in a file, again. The plan is exactly the same; the interleaving of
+goroutines and Raft's random timeouts are not, so that a rare violation may need several replays: --runs.
 
 check judges a history that was written before.
 
