@@ -27,10 +27,15 @@ const (
 	Pause         = "pause"          // the nodes stand still, their clocks go on
 	PauseHolder   = "pause-holder"   // likewise the replicas
 	PauseGate     = "pause-gate"     // likewise, exactly at Point, between a gate and its acknowledgement
+	Suspend       = "suspend"        // the hosts of nodes or replicas stand still; their clocks count that time when they go on if Counted says so, and stand still too if not
 	Clock         = "clock"          // the clocks of nodes or replicas run at Rate
+	ClockJump     = "clock-jump"     // they jump ahead by Delay
 	DiskFail      = "disk-fail"      // each write to the nodes' disks fails, or only seems to
 	DiskSlow      = "disk-slow"      // it takes Delay more
 	DiskHang      = "disk-hang"      // it waits until the fault is healed
+	DiskFull      = "disk-full"      // it fails, and nothing of it is there
+	BitFlip       = "bit-flip"       // a bit flips in what the nodes' disks keep, while the nodes are down
+	Membership    = "membership"     // the nodes are removed from the cluster and join it again with empty disks
 	Transfer      = "transfer"       // leadership is handed over, to the node that is the target
 )
 
@@ -61,6 +66,7 @@ const (
 	saysDelay
 	saysJitter
 	saysBytes
+	saysCounted
 )
 
 func (s saying) has(field saying) bool { return s&field != 0 }
@@ -68,25 +74,29 @@ func (s saying) has(field saying) bool { return s&field != 0 }
 var (
 	everywhere  = []string{Virtual, Process}
 	onlyVirtual = []string{Virtual}
-	onlyProcess = []string{Process}
 )
 
 var kinds = []kind{
 	{name: Partition, arenas: everywhere, shortest: 200 * time.Millisecond, links: true, draw: (*drawing).partition},
 	{name: Slow, arenas: everywhere, shortest: 200 * time.Millisecond, links: true, says: saysDelay | saysJitter, draw: (*drawing).slow},
-	{name: Throttle, arenas: onlyProcess, shortest: 200 * time.Millisecond, links: true, says: saysBytes, draw: (*drawing).throttle},
-	{name: Reset, arenas: onlyProcess, links: true, instant: true, draw: (*drawing).partition},
-	{name: HalfOpen, arenas: onlyProcess, shortest: 200 * time.Millisecond, links: true, draw: (*drawing).partition},
+	{name: Throttle, arenas: everywhere, shortest: 200 * time.Millisecond, links: true, says: saysBytes, draw: (*drawing).throttle},
+	{name: Reset, arenas: everywhere, links: true, instant: true, draw: (*drawing).partition},
+	{name: HalfOpen, arenas: everywhere, shortest: 200 * time.Millisecond, links: true, draw: (*drawing).partition},
 	{name: Kill, arenas: everywhere, shortest: 100 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
 	{name: KillHolder, arenas: everywhere, shortest: 100 * time.Millisecond, replicas: true, draw: (*drawing).replica},
 	{name: KillSuccessor, arenas: onlyVirtual, shortest: 100 * time.Millisecond, replicas: true, points: recovering, draw: (*drawing).atRecovery},
-	{name: Pause, arenas: onlyProcess, shortest: 50 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
+	{name: Pause, arenas: everywhere, shortest: 50 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
 	{name: PauseHolder, arenas: everywhere, shortest: 50 * time.Millisecond, replicas: true, draw: (*drawing).replica},
 	{name: PauseGate, arenas: onlyVirtual, shortest: 50 * time.Millisecond, replicas: true, points: writing, draw: (*drawing).atGate},
+	{name: Suspend, arenas: onlyVirtual, shortest: 50 * time.Millisecond, nodes: true, replicas: true, downs: true, says: saysCounted, draw: (*drawing).suspend},
 	{name: Clock, arenas: onlyVirtual, shortest: 100 * time.Millisecond, nodes: true, replicas: true, says: saysRate, draw: (*drawing).clock},
+	{name: ClockJump, arenas: onlyVirtual, nodes: true, replicas: true, instant: true, says: saysDelay, draw: (*drawing).jump},
 	{name: DiskFail, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
 	{name: DiskSlow, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, says: saysDelay, draw: (*drawing).diskSlow},
 	{name: DiskHang, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
+	{name: DiskFull, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
+	{name: BitFlip, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).minority},
+	{name: Membership, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).node},
 	{name: Transfer, arenas: everywhere, nodes: true, instant: true, draw: (*drawing).node},
 }
 

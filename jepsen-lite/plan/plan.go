@@ -45,11 +45,12 @@ type Fault struct {
 	At      Duration `json:"at"`  // since the start of the run
 	For     Duration `json:"for"` // until it is healed
 	Targets []string `json:"targets"`
-	Rate    *float64 `json:"rate,omitempty"`   // of a clock, against true time
-	Delay   Duration `json:"delay,omitempty"`  // of each message or write
-	Jitter  Duration `json:"jitter,omitempty"` // on top of it, at most
-	Bytes   int      `json:"bytes,omitempty"`  // that a link passes a second
-	Point   string   `json:"point,omitempty"`  // of the targets' work, at which it strikes
+	Rate    *float64 `json:"rate,omitempty"`    // of a clock, against true time
+	Delay   Duration `json:"delay,omitempty"`   // of each message or write; how far a clock jumps
+	Jitter  Duration `json:"jitter,omitempty"`  // on top of it, at most
+	Bytes   int      `json:"bytes,omitempty"`   // that a link passes a second
+	Counted bool     `json:"counted,omitempty"` // the clock of a suspended host counts the time that it misses, as Linux's CLOCK_BOOTTIME does
+	Point   string   `json:"point,omitempty"`   // of the targets' work, at which it strikes
 }
 
 // Ends returns when the fault is healed.
@@ -60,10 +61,9 @@ func (p *Plan) Length() time.Duration { return time.Duration(p.Safety + p.Livene
 
 // Terms returns how a run of the plan is to be judged.
 func (p *Plan) Terms() *history.Terms {
-	fastest, _ := p.rates()
 	return &history.Terms{
 		Seed: p.Seed, Arena: p.Arena, TTL: time.Duration(p.TTL), Margin: time.Duration(p.Margin),
-		Timed: p.Timed(), FastestNode: fastest, Available: time.Duration(p.Available), Coverage: p.Coverage,
+		Timed: p.Timed(), FastestNode: p.fastestNode(), Available: time.Duration(p.Available), Coverage: p.Coverage,
 	}
 }
 

@@ -127,6 +127,10 @@ func (f *Fault) validateSays(k kind, field func(string) string) error {
 		return invalid(field("delay"), f.Delay, "at least 0s, and 0s but for %s", whoSay(saysDelay))
 	case f.Jitter < 0 || f.Jitter > 0 && !k.says.has(saysJitter):
 		return invalid(field("jitter"), f.Jitter, "at least 0s, and 0s but for %s", whoSay(saysJitter))
+	case k.says.has(saysDelay) && k.instant && f.Delay == 0:
+		return invalid(field("delay"), f.Delay, "more than 0s for a %s", k.name)
+	case f.Counted && !k.says.has(saysCounted):
+		return invalid(field("counted"), f.Counted, "false but for %s", whoSay(saysCounted))
 	case k.says.has(saysBytes) && f.Bytes < MinBytes || !k.says.has(saysBytes) && f.Bytes != 0:
 		return invalid(field("bytes"), f.Bytes, "at least %d for %s, and 0 for anything else", MinBytes, whoSay(saysBytes))
 	case k.points == nil && f.Point != "":

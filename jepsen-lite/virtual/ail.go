@@ -4,74 +4,73 @@ import (
 	"time"
 
 	"example.com/tenure/jepsen-lite/plan"
+	"example.com/tenure/node"
 )
 
 // diskTimeout is how long the disk of a node may hang before the node stops
 // for good, which some hangs outlast.
 const diskTimeout = 5 * time.Second
 
-// patience is how long a probe of a disk waits.
-const patience = 10 * time.Millisecond
-
 // failDisks makes the disks of nodes fail. A node stops for good as soon as a
-// write of its log does; once the disk works again it is started anew.
-func (a *arena) failDisks(names []string) func() {
-	var heals []func()
-	for _, name := range names {
-		s := a.nodes[name]
-		s.excuse()
-		heals = append(heals, s.disk.Fail())
-		if _, err := s.disk.Probe(patience); err == nil {
-			a.fail("the disk of %s was to fail and works", name)
-		}
-	}
-	return func() {
-		for i, name := range names {
-			s := a.nodes[name]
-			heals[i]()
-			s.turn <- struct{}{}
-			s.crash()
-			<-s.turn
-			a.restart(s)
-		}
-	}
+// write does; once the disk works again it is started anew.
+func (a *arena) failDisks(_ *plan.Fault, names []string) func() {
+	return a.onDisks(names, (*Disk).Fail, func(*node.Node) bool { return true })
+}
+
+// fillDisks leaves no room on the disks of nodes, which has the same effect.
+func (a *arena) fillDisks(_ *plan.Fault, names []string) func() {
+	return a.onDisks(names, (*Disk).Fill, func(*node.Node) bool { return true })
 }
 
 // hangDisks makes the disks of nodes hang. A node that has stopped for it is
 // started anew.
-func (a *arena) hangDisks(names []string) func() {
-	var heals []func()
-	for _, name := range names {
+func (a *arena) hangDisks(_ *plan.Fault, names []string) func() {
+	return a.onDisks(names, (*Disk).Hang, func(n *node.Node) bool { return n.Err() != nil })
+}
+
+// onDisks takes a fault of disks and returns what heals it. Nodes for which
+// that is so are started anew then.
+func (a *arena) onDisks(names []string, take func(*Disk) func(), anew func(*node.Node) bool) func() {
+	heals := make([]func(), len(names))
+	for i, name := range names {
 		s := a.nodes[name]
-		s.excuse()
-		heals = append(heals, s.disk.Hang())
-		if _, err := s.disk.Probe(patience); err == nil {
-			a.fail("the disk of %s was to hang and works", name)
-		}
-	}
-	return func() {
-		for i, name := range names {
-			s := a.nodes[name]
-			heals[i]()
-			a.sleep(patience) // one that is about to stop does
+		disk := s.excuse()
+		heal := take(disk)
+		a.probeDisk(name, disk)
+		heals[i] = func() {
+			heal()
+			a.probeDisk(name, disk)
 			s.turn <- struct{}{}
-			if n, _ := s.running(); n != nil && n.Err() != nil {
+			if n, _ := s.running(); n != nil && anew(n) {
 				s.crash()
 			}
 			<-s.turn
 			a.restart(s)
 		}
 	}
+	return func() {
+		for _, heal := range heals {
+			heal()
+		}
+	}
+}
+
+// probeDisk fails the run if a disk does not do what its faults say.
+func (a *arena) probeDisk(name string, disk *Disk) {
+	if err := disk.Probe(); err != nil {
+		a.fail("the disk of %s: %w", name, err)
+	}
 }
 
 func (a *arena) slowDisks(f *plan.Fault, names []string) func() {
-	var heals []func()
-	delay := time.Duration(f.Delay)
-	for _, name := range names {
-		s := a.nodes[name]
-		heals = append(heals, s.disk.Slow(delay))
-		if takes, _ := s.disk.Probe(delay + patience); takes < delay {
-			a.fail("a write to the disk of %s takes %v, which was to be slowed by %v", name, takes, delay)
+	heals := make([]func(), len(names))
+	for i, name := range names {
+		disk := a.nodes[name].disk()
+		heal := disk.Slow(time.Duration(f.Delay))
+		a.probeDisk(name, disk)
+		heals[i] = func() {
+			heal()
+			a.probeDisk(name, disk)
 		}
 	}
 	return func() {
@@ -82,14 +81,15 @@ func (a *arena) slowDisks(f *plan.Fault, names []string) func() {
 }
 
 // excuse lets the node stop by itself, and keeps others from starting it,
-// until restart takes it back.
-func (s *server) excuse() {
+// until restart takes it back. It returns the node's disk.
+func (s *server) excuse() *Disk {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.down++
 	s.excused[s.runs] = true
+	return s.disks[len(s.disks)-1]
 }
 
 // mayStop reports whether an incarnation has an excuse to stop by itself.
@@ -97,4 +97,22 @@ func (s *server) mayStop(run int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.excused[run]
+}
+
+// stopsWithin is how long a node may go on after one of its writes has failed.
+const stopsWithin = time.Second
+
+// mustStop fails the run if the node goes on after one of its writes has
+// failed: it could acknowledge what is not on its disk.
+func (s *server) mustStop() {
+	n, run := s.running()
+	if n == nil {
+		return // it is being opened: that fails
+	}
+	s.arena.left.Go(func() {
+		time.Sleep(stopsWithin)
+		if now, still := s.running(); now == n && still == run && n.Err() == nil {
+			s.arena.fail("a write of node %s failed, and it goes on", s.name)
+		}
+	})
 }

@@ -75,7 +75,11 @@ type arena struct {
 	done      Progress // so far
 	rng       *rand.Rand
 	rates     map[string]float64 // of clocks that a fault changed
+	clocks    map[string]*Clock  // of the newest process on each host
 	processes map[string]*process
+	down      map[string]int // faults that keep a replica from being started
+	traps     []*trap        // that wait
+	changing  chan struct{}  // held by who changes the cluster's members
 	left      sync.WaitGroup // what is left of crashed nodes
 }
 
@@ -83,8 +87,9 @@ func newArena(r Run) *arena {
 	a := &arena{
 		Run: r, plan: r.Plan, start: time.Now(), net: NewNet(r.Plan.Seed),
 		copies: workload.NewRegisters(), nodes: make(map[string]*server),
-		rng: rand.New(rand.NewPCG(r.Plan.Seed, 2)), rates: make(map[string]float64), processes: make(map[string]*process),
+		rng: rand.New(rand.NewPCG(r.Plan.Seed, 2)), rates: make(map[string]float64), clocks: make(map[string]*Clock), down: make(map[string]int), processes: make(map[string]*process),
 	}
+	a.changing = make(chan struct{}, 1)
 	a.ctx, a.stop = context.WithCancel(context.Background())
 	for i := range r.Plan.Keys {
 		a.keys = append(a.keys, plan.KeyName(i))
@@ -128,10 +133,10 @@ func (a *arena) end(observers *sync.WaitGroup) {
 	observers.Wait()
 	time.Sleep(time.Second) // so that all nodes apply the same
 	a.sums()
-	commit := a.committed()
+	commits := a.commits()
 	a.closeNodes()
 	a.left.Wait()
-	a.writeLog(commit)
+	a.writeLog(commits)
 	a.progress()
 	a.leaks()
 	a.record(history.Event{Kind: history.End})
@@ -210,18 +215,6 @@ func (a *arena) logger(name string) hclog.Logger {
 		return nil
 	}
 	return a.Log(name)
-}
-
-// newClock returns the clock of a new process on a host: each starts at
-// another origin.
-func (a *arena) newClock(host string) *Clock {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	rate, changed := a.rates[host]
-	if !changed {
-		rate = 1
-	}
-	return NewClock(time.Duration(a.rng.Int64N(int64(1000*time.Hour))), rate)
 }
 
 // begin starts a replica's next incarnation and its work.

@@ -54,7 +54,8 @@ func TestEachKindOfFault(t *testing.T) {
 					t.Errorf("%s: %s", f.Checker, f.Reason)
 				}
 			}
-			if len(h.Faults) != len(p.Faults) || len(h.Faults) == 0 {
+			waits := p.Faults[0].Waits() // those may wait in vain
+			if len(h.Faults) > len(p.Faults) || len(h.Faults) < len(p.Faults) && !waits || len(h.Faults) == 0 {
 				t.Errorf("%d of %d faults were taken", len(h.Faults), len(p.Faults))
 			}
 			if open := slices.IndexFunc(h.Faults, func(s history.Span) bool { return s.To == history.Never }); open >= 0 {

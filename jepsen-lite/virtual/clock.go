@@ -13,7 +13,9 @@ import (
 type Clock struct {
 	mu      sync.Mutex
 	rate    float64
-	since   time.Time     // when the rate was set
+	holds   int           // suspensions through which it stands still
+	changes int           // of all this
+	since   time.Time     // when it last changed
 	reading time.Duration // then
 	timers  map[*timer]struct{}
 }
@@ -31,16 +33,57 @@ func (c *Clock) Now() time.Duration {
 }
 
 func (c *Clock) now() time.Duration {
-	return c.reading + time.Duration(float64(time.Since(c.since))*c.rate)
+	return c.reading + time.Duration(float64(time.Since(c.since))*c.runs())
+}
+
+// runs is the rate at which the clock runs now.
+func (c *Clock) runs() float64 {
+	if c.holds > 0 {
+		return 0
+	}
+	return c.rate
 }
 
 // SetRate changes the rate from now on.
-func (c *Clock) SetRate(rate float64) {
+func (c *Clock) SetRate(rate float64) { c.change(func() { c.rate = rate }) }
+
+// Jump moves the clock ahead.
+func (c *Clock) Jump(by time.Duration) { c.change(func() { c.reading += by }) }
+
+// Hold makes the clock stand still, once more; Release takes one hold back.
+func (c *Clock) Hold() { c.change(func() { c.holds++ }) }
+
+// Release takes one hold back.
+func (c *Clock) Release() { c.change(func() { c.holds-- }) }
+
+func (c *Clock) change(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.reading, c.since, c.rate = c.now(), time.Now(), rate
+	c.reading, c.since = c.now(), time.Now()
+	change()
+	c.changes++
 	for t := range c.timers {
 		t.arm()
+	}
+}
+
+// Probe reads the clock twice, some true time apart, and returns at which rate
+// it ran and at which it was to run. It reads on while faults of the clock come
+// and go.
+func (c *Clock) Probe(apart time.Duration) (runs, should float64) {
+	for {
+		c.mu.Lock()
+		changes, should := c.changes, c.runs()
+		c.mu.Unlock()
+		begun, first := time.Now(), c.Now()
+		time.Sleep(apart)
+		runs := float64(c.Now()-first) / float64(time.Since(begun))
+		c.mu.Lock()
+		steady := c.changes == changes
+		c.mu.Unlock()
+		if steady {
+			return runs, should
+		}
 	}
 }
 
@@ -57,10 +100,10 @@ func (c *Clock) after(t time.Duration) (time.Duration, bool) {
 	switch {
 	case left <= 0:
 		return 0, true
-	case c.rate <= 0:
+	case c.runs() <= 0:
 		return 0, false
 	}
-	return time.Duration(float64(left)/c.rate) + 1, true
+	return time.Duration(float64(left)/c.runs()) + 1, true
 }
 
 // AfterFunc implements tenure.Clock.

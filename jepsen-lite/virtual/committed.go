@@ -1,6 +1,9 @@
 package virtual
 
 import (
+	"bytes"
+	"fmt"
+
 	"github.com/hashicorp/raft"
 
 	"example.com/tenure/fsm"
@@ -13,26 +16,47 @@ var functions = map[fsm.Kind]string{
 	fsm.Cluster: history.Cluster,
 }
 
-// writeLog writes down the committed log, as the disks have it. Two nodes that
-// have another entry at one committed index are an error of the run's.
-func (a *arena) writeLog(commit uint64) {
-	log := make(map[uint64]raft.Log)
+// commits returns up to which index each node knows the log to be committed.
+func (a *arena) commits() map[string]uint64 {
+	known := make(map[string]uint64)
+	for name, s := range a.nodes {
+		if n, _ := s.running(); n != nil {
+			known[name] = n.Status().CommitIndex
+		}
+	}
+	return known
+}
+
+// A told entry is one that a node has for committed.
+type told struct {
+	raft.Log
+	node string
+}
+
+// writeLog writes down the committed log, as the disks have it: of each only
+// what its node knew to be committed. Two nodes that have another entry at one
+// committed index are written down both, which no checker lets pass.
+func (a *arena) writeLog(commits map[string]uint64) {
+	log, differ := make(map[uint64]told), make(map[uint64]told)
+	commit := uint64(0)
 	for i := range a.plan.Nodes {
 		s := a.nodes[plan.NodeName(i)]
-		err := s.disk.Entries(func(entry raft.Log) {
-			had, known := log[entry.Index]
-			switch {
-			case entry.Index > commit:
-			case known && had.Term == entry.Term:
-			case known && entry.Term < had.Term:
-				// A node that was behind at the end may keep what was never
-				// committed.
-			default:
-				log[entry.Index] = entry
+		for i, disk := range s.disks {
+			upTo := uint64(0)
+			if i == len(s.disks)-1 {
+				upTo = commits[s.name]
+				commit = max(commit, upTo)
 			}
-		})
-		if err != nil {
-			a.fail("read the log of %s: %w", s.name, err)
+			err := disk.Committed(upTo, func(entry raft.Log) {
+				if had, known := log[entry.Index]; !known {
+					log[entry.Index] = told{entry, s.name}
+				} else if !sameEntry(&had.Log, &entry) {
+					differ[entry.Index] = told{entry, s.name}
+				}
+			})
+			if err != nil {
+				a.fail("read the log of %s: %w", s.name, err)
+			}
 		}
 	}
 	for index := uint64(1); index <= commit; index++ {
@@ -41,13 +65,28 @@ func (a *arena) writeLog(commit uint64) {
 			a.fail("no disk has the committed entry %d", index)
 			return
 		}
-		if entry.Type == raft.LogCommand {
-			a.writeEntry(entry)
+		a.writeEntry(entry)
+		if other, known := differ[index]; known {
+			a.record(history.Event{Kind: history.Sum, Node: entry.node, Index: index, Sum: describe(&entry.Log)})
+			a.record(history.Event{Kind: history.Sum, Node: other.node, Index: index, Sum: describe(&other.Log)})
 		}
 	}
 }
 
-func (a *arena) writeEntry(entry raft.Log) {
+func sameEntry(a, b *raft.Log) bool {
+	return a.Term == b.Term && a.Type == b.Type && bytes.Equal(a.Data, b.Data)
+}
+
+// describe stands in the place of a checksum where two committed entries
+// differ.
+func describe(entry *raft.Log) string {
+	return fmt.Sprintf("entry of term %d, type %v, %x", entry.Term, entry.Type, entry.Data)
+}
+
+func (a *arena) writeEntry(entry told) {
+	if entry.Type != raft.LogCommand {
+		return
+	}
 	commands, err := fsm.DecodeEntry(entry.Data)
 	if err != nil {
 		a.fail("entry %d: %w", entry.Index, err)

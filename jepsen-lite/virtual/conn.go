@@ -18,6 +18,8 @@ type conn struct {
 	host    *Host
 	in, out *flow
 	peer    *conn
+	alone   *orphan // nil while there is another end
+	dropped error   // why this end is over, and the other one may not be
 }
 
 // A flow is one direction of a connection. The network's lock guards it.
@@ -28,6 +30,7 @@ type flow struct {
 	packets  []packet
 	size     int
 	last     time.Time // when the last packet arrives
+	drained  time.Time // when the link has passed it, but for the delay
 	waking   time.Time // when the reader will be woken
 	broken   error     // at both ends, at once
 	closed   bool      // by its reader
@@ -76,7 +79,7 @@ func (c *conn) abort() { c.end(syscall.ECONNRESET) }
 func (c *conn) end(how error) {
 	if !c.out.shut {
 		c.out.shut = true
-		c.out.send(packet{close: how})
+		c.send(packet{close: how})
 	}
 	c.in.closed = true
 	c.in.changed.Broadcast()
@@ -84,15 +87,29 @@ func (c *conn) end(how error) {
 	delete(c.host.net.conns, c)
 }
 
+// send sends a packet, once the process does not stand still any more.
+func (c *conn) send(p packet) {
+	c.out.size += len(p.data)
+	if h := c.host; h.frozen > 0 {
+		h.held = append(h.held, parcel{c.out, p})
+		return
+	}
+	c.out.send(p)
+}
+
 // send puts a packet on its way, behind those before it.
 func (f *flow) send(p packet) {
-	p.at = time.Now().Add(f.net.takes(f.from, f.to))
+	now := time.Now()
+	if f.drained.Before(now) {
+		f.drained = now
+	}
+	f.drained = f.drained.Add(f.net.link(f.from, f.to).drains(len(p.data)))
+	p.at = f.drained.Add(f.net.takes(f.from, f.to))
 	if p.at.Before(f.last) {
 		p.at = f.last
 	}
 	f.last = p.at
 	f.packets = append(f.packets, p)
-	f.size += len(p.data)
 	f.changed.Broadcast()
 }
 
@@ -102,9 +119,12 @@ func (c *conn) Read(p []byte) (int, error) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	for {
+		c.host.stand()
 		switch {
 		case f.closed || c.host.gone:
 			return 0, net.ErrClosed
+		case c.dropped != nil:
+			return 0, c.dropped
 		case f.broken != nil:
 			return 0, f.broken
 		case f.read.passed():
@@ -112,7 +132,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		case len(p) == 0:
 			return 0, nil
 		}
-		if f.arrived() {
+		if c.alone == nil && f.arrived() {
 			return f.take(p)
 		}
 		f.changed.Wait()
@@ -163,16 +183,22 @@ func (c *conn) Write(p []byte) (int, error) {
 		switch {
 		case f.shut || c.host.gone:
 			return 0, net.ErrClosed
+		case c.dropped != nil:
+			return 0, c.dropped
 		case f.broken != nil:
 			return 0, f.broken
-		case f.closed && f.net.link(f.to, f.from).cuts == 0:
+		case c.alone == nil && f.closed && f.net.link(f.to, f.from).cuts == 0:
 			return 0, syscall.EPIPE
 		case f.write.passed():
 			return 0, os.ErrDeadlineExceeded
 		}
-		if f.size < window {
+		if c.alone != nil {
+			if c.sendAway(len(p)) {
+				return len(p), nil
+			}
+		} else if f.size < window {
 			if len(p) > 0 {
-				f.send(packet{data: append([]byte(nil), p...)})
+				c.send(packet{data: append([]byte(nil), p...)})
 			}
 			return len(p), nil
 		}

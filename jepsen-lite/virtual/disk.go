@@ -1,7 +1,6 @@
 package virtual
 
 import (
-	"errors"
 	"math/rand/v2"
 	"sync"
 
@@ -11,8 +10,11 @@ import (
 	"example.com/tenure/node"
 )
 
+// diskName is what a node calls its disk.
+const diskName = "virtual disk"
+
 // A Disk is a node's disk: it keeps what was synced when the process that uses
-// it crashes, keeps or loses what was being written, and notes down every entry
+// it crashes, keeps, tears or loses what was being written, and notes down every entry
 // that was ever compacted away, so that the whole log can be read back. Faults
 // make it fail, slow, or hang. It implements node.Storage.
 type Disk struct {
@@ -21,38 +23,51 @@ type Disk struct {
 	mu       sync.Mutex
 	rng      *rand.Rand
 	ailing   ailment
-	use      *use // nil while nobody has it open
-	entries  map[uint64]raft.Log
-	installs func(index uint64) // told of each snapshot that came from the leader
+	flip     *flip
+	use      *use                // nil while nobody has it open
+	applied  uint64              // of the newest snapshot that the node took itself
+	entries  map[uint64]raft.Log // that it applied and deleted
+	installs func(index uint64)  // told of each snapshot that came from the leader
+	fails    func()              // told of each write that fails
 }
 
 // NewDisk returns an empty disk that draws from a seed what becomes of a write
-// that is cut short. installs is called, from a goroutine of the node, for each
-// snapshot that was installed.
-func NewDisk(seed uint64, installs func(index uint64)) *Disk {
+// that is cut short. installs is called for each snapshot that was installed,
+// and fails for each write of a node that fails, from goroutines of the node.
+func NewDisk(seed uint64, installs func(index uint64), fails func()) *Disk {
 	return &Disk{
-		kept: node.MemoryStorage(), rng: rand.New(rand.NewPCG(seed, 5)), entries: make(map[uint64]raft.Log), installs: installs,
+		kept: node.MemoryStorage(), rng: rand.New(rand.NewPCG(seed, 5)), entries: make(map[uint64]raft.Log),
+		installs: installs, fails: fails,
 	}
 }
 
-// Open implements node.Storage.
-func (d *Disk) Open(logger hclog.Logger) (node.Stores, error) {
+// draw draws one of so many outcomes.
+func (d *Disk) draw(outcomes int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rng.IntN(outcomes)
+}
+
+// Open implements node.Storage, for a process that never stands still.
+func (d *Disk) Open(logger hclog.Logger) (node.Stores, error) { return d.open(logger, nil) }
+
+func (d *Disk) open(logger hclog.Logger, still *standstill) (node.Stores, error) {
 	stores, err := d.kept.Open(logger)
 	if err != nil {
 		return node.Stores{}, err
 	}
-	u := &use{disk: d, stores: stores, ended: make(chan struct{}), pending: make(map[*write]struct{})}
+	u := &use{disk: d, stores: stores, still: still, fails: d.fails, ended: make(chan struct{}), pending: make(map[*write]struct{})}
 	d.mu.Lock()
 	d.use = u
 	d.mu.Unlock()
 	return node.Stores{
 		Log: diskLog{u, stores.Log}, Stable: diskStable{u, stores.Stable}, Snapshots: diskSnapshots{u, stores.Snapshots},
-		Name: "virtual disk", Close: u.close,
+		Name: diskName, Close: u.close,
 	}, nil
 }
 
-// Crash ends the opening at once. What is being written is on the disk or not,
-// and nothing else ever will be.
+// Crash ends the opening at once. What is being written is on the disk, or a
+// first part of it is, or nothing, and nothing else ever will be.
 func (d *Disk) Crash() {
 	d.mu.Lock()
 	u := d.use
@@ -64,9 +79,10 @@ func (d *Disk) Crash() {
 	}
 }
 
-// Entries calls f with every entry that the disk ever had and that was not
-// written over, in order.
-func (d *Disk) Entries(f func(raft.Log)) error {
+// Committed calls f, in order, with every entry up to an index that the disk
+// has, and with all that it ever had and that its node had applied before it
+// deleted them.
+func (d *Disk) Committed(upTo uint64, f func(raft.Log)) error {
 	stores, err := d.kept.Open(hclog.NewNullLogger())
 	if err != nil {
 		return err
@@ -80,14 +96,15 @@ func (d *Disk) Entries(f func(raft.Log)) error {
 	if err != nil {
 		return err
 	}
-	for i := uint64(1); i <= last; i++ {
+	for i := uint64(1); i <= max(last, d.applied); i++ {
 		entry, compacted := d.entries[i]
-		if i >= first && first > 0 {
+		switch {
+		case first > 0 && i >= first && i <= min(last, max(upTo, d.applied)):
 			if err := stores.Log.GetLog(i, &entry); err != nil {
 				return err
 			}
-		} else if !compacted {
-			continue // it came in a snapshot
+		case !compacted:
+			continue // it came in a snapshot, or nobody knows that it is committed
 		}
 		f(entry)
 	}
@@ -102,18 +119,32 @@ type diskLog struct {
 // StoreLog implements raft.LogStore.
 func (l diskLog) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Log{entry}) }
 
-// StoreLogs implements raft.LogStore.
+// StoreLogs implements raft.LogStore. One that is cut short may leave the first
+// of the entries, as a log of segments does.
 func (l diskLog) StoreLogs(entries []*raft.Log) error {
-	return l.use.write(func() error { return l.LogStore.StoreLogs(entries) })
+	steps := make([]func() error, len(entries))
+	for i, entry := range entries {
+		steps[i] = func() error { return l.LogStore.StoreLog(entry) }
+	}
+	return l.use.write(steps...)
 }
 
-// DeleteRange implements raft.LogStore. What is deleted from the front was
-// committed, and is noted down.
+// GetLog implements raft.LogStore.
+func (l diskLog) GetLog(index uint64, entry *raft.Log) error {
+	err := l.LogStore.GetLog(index, entry)
+	if f := l.use.disk.flipped(inEntry); err == nil && f != nil && f.entry == index {
+		f.inEntry(entry)
+	}
+	l.use.still.pass()
+	return err
+}
+
+// DeleteRange implements raft.LogStore. What is deleted and was applied is noted
+// down. A snapshot that came from the leader replaces entries of which nobody
+// knows whether they were.
 func (l diskLog) DeleteRange(from, to uint64) error {
 	return l.use.write(func() error {
-		if first, err := l.LogStore.FirstIndex(); err == nil && from == first {
-			l.note(from, to)
-		}
+		l.note(from, to)
 		return l.LogStore.DeleteRange(from, to)
 	})
 }
@@ -122,7 +153,7 @@ func (l diskLog) note(from, to uint64) {
 	d := l.use.disk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for i := from; i <= to; i++ {
+	for i := from; i <= min(to, d.applied); i++ {
 		var entry raft.Log
 		if l.LogStore.GetLog(i, &entry) == nil {
 			d.entries[i] = entry
@@ -145,42 +176,11 @@ func (s diskStable) SetUint64(key []byte, value uint64) error {
 	return s.use.write(func() error { return s.StableStore.SetUint64(key, value) })
 }
 
-type diskSnapshots struct {
-	use *use
-	raft.SnapshotStore
-}
-
-// Create implements raft.SnapshotStore.
-func (s diskSnapshots) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration, configurationIndex uint64, trans raft.Transport) (raft.SnapshotSink, error) {
-	if err := s.use.write(nil); err != nil {
-		return nil, err
+// Get implements raft.StableStore.
+func (s diskStable) Get(key []byte) ([]byte, error) {
+	value, err := s.StableStore.Get(key)
+	if f := s.use.disk.flipped(inStable); err == nil && f != nil {
+		value = f.bytes(value)
 	}
-	sink, err := s.SnapshotStore.Create(version, index, term, configuration, configurationIndex, trans)
-	if err != nil {
-		return nil, err
-	}
-	last, err := s.use.stores.Log.LastIndex()
-	if err != nil {
-		return nil, errors.Join(err, sink.Cancel())
-	}
-	return diskSink{sink, s.use, index, last < index}, nil
-}
-
-type diskSink struct {
-	raft.SnapshotSink
-	use       *use
-	index     uint64
-	installed bool // it is ahead of the log: it came from the leader
-}
-
-// Close implements raft.SnapshotSink.
-func (s diskSink) Close() error {
-	if err := s.use.write(nil); err != nil {
-		return errors.Join(err, s.SnapshotSink.Cancel())
-	}
-	err := s.SnapshotSink.Close()
-	if err == nil && s.installed {
-		s.use.disk.installs(s.index)
-	}
-	return err
+	return value, err
 }

@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"errors"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,7 @@ func entry(index, term uint64) *raft.Log {
 // compaction loses nothing of what is read back in the end.
 func TestDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDisk(1, func(uint64) {})
+		d := NewDisk(1, func(uint64) {}, func() {})
 		s, err := d.Open(hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
@@ -28,6 +29,7 @@ func TestDisk(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		d.took(3)
 		if err := s.Log.DeleteRange(1, 3); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +61,7 @@ func TestDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		var terms []uint64
-		if err := d.Entries(func(e raft.Log) { terms = append(terms, e.Term) }); err != nil {
+		if err := d.Committed(5, func(e raft.Log) { terms = append(terms, e.Term) }); err != nil {
 			t.Fatal(err)
 		}
 		if len(terms) != 5 || terms[0] != 1 || terms[4] != 2 {
@@ -68,55 +70,64 @@ func TestDisk(t *testing.T) {
 	})
 }
 
-// Each fault of a disk bites while it stands, and no longer. A write that is
-// cut short by a crash or fails is sometimes there, and sometimes not.
+// Each fault of a disk bites while it stands, and no longer. Of a write that is
+// cut short by a crash or fails, any first part may be there.
 func TestFaultsOfADisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDisk(1, func(uint64) {})
-		works := func(want bool) {
+		d := NewDisk(1, func(uint64) {}, func() {})
+		works := func(want error) {
 			t.Helper()
-			if _, err := d.Probe(patience); (err == nil) != want {
-				t.Fatalf("works: %v (%v), want %v", err == nil, err, want)
+			if err := d.Probe(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.try(probeWaits); !errors.Is(err, want) {
+				t.Fatalf("a write ends with %v, want %v", err, want)
 			}
 		}
-		works(true)
-		for _, fault := range []func() func(){d.Fail, d.Hang} {
-			one, two := fault(), fault()
-			works(false)
+		works(nil)
+		for _, fault := range []struct {
+			take func() func()
+			want error
+		}{{d.Fail, errDisk}, {d.Fill, syscall.ENOSPC}, {d.Hang, errCrashed}} {
+			one, two := fault.take(), fault.take()
+			works(fault.want)
 			one()
-			works(false)
+			works(fault.want)
 			two()
-			works(true)
+			works(nil)
 		}
 		heal := d.Slow(time.Second)
-		if took, err := d.Probe(2 * time.Second); err != nil || took < time.Second {
+		if took, err := d.try(2 * time.Second); err != nil || took < time.Second {
 			t.Errorf("a slow disk took %v, %v", took, err)
 		}
 		heal()
-		works(true)
+		works(nil)
 		for name, cut := range map[string]func(raft.LogStore, uint64) error{
 			"crash": func(s raft.LogStore, i uint64) error {
 				time.AfterFunc(syncTakes/2, d.Crash)
-				return s.StoreLog(entry(i, 1))
+				return s.StoreLogs([]*raft.Log{entry(i, 1), entry(i+1, 1), entry(i+2, 1)})
 			},
 			"failure": func(s raft.LogStore, i uint64) error {
 				defer d.Fail()()
-				return s.StoreLog(entry(i, 1))
+				return s.StoreLogs([]*raft.Log{entry(i, 1), entry(i+1, 1), entry(i+2, 1)})
 			},
 		} {
 			kept := d.keeps(t, cut)
-			if kept == 0 || kept == 40 {
-				t.Errorf("%s: %d of 40 writes are on the disk", name, kept)
+			for n := range 4 {
+				if kept[n] == 0 {
+					t.Errorf("%s: %d of 3 entries are never on the disk", name, n)
+				}
 			}
 		}
 	})
 }
 
-// keeps returns how many of forty writes that are cut short are on the disk.
-func (d *Disk) keeps(t *testing.T, cut func(s raft.LogStore, index uint64) error) int {
+// keeps returns how often how many entries of a write that is cut short are on
+// the disk.
+func (d *Disk) keeps(t *testing.T, cut func(s raft.LogStore, index uint64) error) map[int]int {
 	t.Helper()
-	kept := 0
-	for range 40 {
+	kept := make(map[int]int)
+	for range 80 {
 		s, err := d.Open(hclog.NewNullLogger())
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +141,7 @@ func (d *Disk) keeps(t *testing.T, cut func(s raft.LogStore, index uint64) error
 			t.Fatal(err)
 		}
 		after, _ := s.Log.LastIndex()
-		kept += int(after - before)
+		kept[int(after-before)]++
 		d.Crash()
 	}
 	return kept

@@ -3,7 +3,6 @@ package virtual
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,16 +14,21 @@ import (
 // and returns at the end of the safety phase, when all are healed.
 func (a *arena) strike(begun time.Duration) {
 	var wg sync.WaitGroup
+	over := begun + time.Duration(a.plan.Safety)
 	for i := range a.plan.Faults {
 		f := &a.plan.Faults[i]
 		wg.Go(func() {
-			if a.sleep(begun + time.Duration(f.At) - a.now()) {
+			switch {
+			case !a.sleep(begun + time.Duration(f.At) - a.now()):
+			case f.Waits():
+				a.lieInWait(f, over)
+			default:
 				a.fault(f)
 			}
 		})
 	}
 	wg.Wait()
-	a.sleep(begun + time.Duration(a.plan.Safety) - a.now())
+	a.sleep(over - a.now())
 }
 
 // fault takes one fault, heals it when its time is over, and probes both.
@@ -69,182 +73,68 @@ func actual(host, leader string) string {
 	return host
 }
 
-// take takes a fault and returns what heals it.
-func (a *arena) take(f *plan.Fault, targets []string) func() {
-	switch f.Kind {
-	case plan.Partition:
-		return a.partition(targets)
-	case plan.Slow:
-		return a.slow(f, targets)
-	case plan.Kill:
-		return a.kill(targets)
-	case plan.KillHolder:
-		return a.killHolders(targets)
-	case plan.PauseHolder:
-		return a.pauseHolders(targets)
-	case plan.Clock:
-		return a.setClocks(*f.Rate, targets)
-	case plan.DiskFail:
-		return a.failDisks(targets)
-	case plan.DiskSlow:
-		return a.slowDisks(f, targets)
-	case plan.DiskHang:
-		return a.hangDisks(targets)
-	case plan.Transfer:
-		a.transfer(targets)
+// take takes a fault and returns what heals it, nil if it is over already. Both
+// probe what they did, and fail the run if a probe does not confirm it.
+func (a *arena) take(f *plan.Fault, targets []string) (heal func()) {
+	take := takes[f.Kind]
+	if take == nil {
+		a.fail("the virtual arena has no fault %q", f.Kind)
 		return nil
 	}
-	a.fail("the virtual arena has no fault %q", f.Kind)
-	return nil
+	return take(a, f, targets)
 }
 
-func (a *arena) partition(links []string) func() {
-	for _, l := range links {
-		from, to, _ := plan.Ends(l)
-		a.net.Cut(from, to)
-		if _, passes := a.net.Ping(from, to); passes {
-			a.fail("the link %s was cut and passes a packet", l)
-		}
-	}
-	return func() {
-		for _, l := range links {
-			from, to, _ := plan.Ends(l)
-			a.net.Heal(from, to)
-		}
-	}
-}
-
-func (a *arena) slow(f *plan.Fault, links []string) func() {
-	set := func(delay, jitter time.Duration) {
-		for _, l := range links {
-			from, to, _ := plan.Ends(l)
-			a.net.Slow(from, to, delay, jitter)
-			if takes, _ := a.net.Ping(from, to); takes < delay {
-				a.fail("a packet on the link %s takes %v, which was to be slowed by %v", l, takes, delay)
-			}
-		}
-	}
-	set(time.Duration(f.Delay), time.Duration(f.Jitter))
-	return func() { set(0, 0) }
-}
-
-func (a *arena) kill(names []string) func() {
-	for _, name := range names {
-		a.bringDown(a.nodes[name])
-	}
-	return func() {
-		for _, name := range names {
-			a.restart(a.nodes[name])
-		}
-	}
-}
-
-// bringDown crashes a node and keeps it down, once more; restart takes one
-// such back.
-func (a *arena) bringDown(s *server) {
-	s.mu.Lock()
-	s.down++
-	s.mu.Unlock()
-	s.turn <- struct{}{}
-	s.crash()
-	<-s.turn
-	if a.answers(s.name) {
-		a.fail("node %s was killed and answers", s.name)
-	}
-}
-
-// restart starts a node again when the last fault that keeps it down is over.
-// Another may strike at every step: then the node need not answer.
-func (a *arena) restart(s *server) {
-	s.mu.Lock()
-	s.down--
-	s.mu.Unlock()
-	s.turn <- struct{}{}
-	run, err := s.revive()
-	<-s.turn
-	switch {
-	case err != nil:
-		a.fail("%w", err)
-	case run > 0 && !a.answers(s.name) && s.stands(run):
-		a.fail("node %s was started and does not answer", s.name)
-	}
-}
-
-// answers reports whether a node accepts a connection from a host that no
-// fault strikes.
-func (a *arena) answers(name string) bool {
-	ctx, cancel := context.WithTimeout(a.ctx, time.Second)
-	defer cancel()
-	c, err := a.net.Host("probe").Dial(ctx, addr(name))
-	if err != nil {
-		return false
-	}
-	_ = c.Close() // of a probe
-	return true
-}
-
-func (a *arena) killHolders(names []string) func() {
-	for _, name := range names {
-		if p := a.process(name); p != nil {
-			a.mu.Lock()
-			a.processes[name] = nil
-			a.mu.Unlock()
-			p.die()
-		}
-	}
-	return func() {
-		for _, name := range names {
-			if a.process(name) == nil && a.ctx.Err() == nil {
-				a.begin(name)
-			}
-		}
-	}
-}
-
-func (a *arena) pauseHolders(names []string) func() {
-	var paused []*process
-	for _, name := range names {
-		if p := a.process(name); p != nil {
-			p.pause()
-			paused = append(paused, p)
-		}
-	}
-	return func() {
-		for _, p := range paused {
-			p.resume()
-		}
-	}
-}
-
-func (a *arena) setClocks(rate float64, hosts []string) func() {
-	set := func(rate float64) {
-		for _, host := range hosts {
-			a.mu.Lock()
-			a.rates[host] = rate
-			a.mu.Unlock()
-			if strings.HasPrefix(host, "n") {
-				a.nodes[host].setRate(rate)
-			} else if p := a.process(host); p != nil {
-				p.clock.SetRate(rate)
-			}
-		}
-	}
-	set(rate)
-	return func() { set(1) }
+// takes has how each kind of fault is taken.
+var takes = map[string]func(a *arena, f *plan.Fault, targets []string) (heal func()){
+	plan.Partition:   (*arena).partition,
+	plan.Slow:        (*arena).slow,
+	plan.Throttle:    (*arena).throttle,
+	plan.Reset:       (*arena).reset,
+	plan.HalfOpen:    (*arena).halfOpen,
+	plan.Kill:        (*arena).kill,
+	plan.KillHolder:  (*arena).killHolders,
+	plan.Pause:       (*arena).pause,
+	plan.PauseHolder: (*arena).pauseHolders,
+	plan.Suspend:     (*arena).suspend,
+	plan.Clock:       (*arena).setClocks,
+	plan.ClockJump:   (*arena).jumpClocks,
+	plan.DiskFail:    (*arena).failDisks,
+	plan.DiskSlow:    (*arena).slowDisks,
+	plan.DiskHang:    (*arena).hangDisks,
+	plan.DiskFull:    (*arena).fillDisks,
+	plan.BitFlip:     (*arena).flipBits,
+	plan.Membership:  (*arena).changeMembers,
+	plan.Transfer:    (*arena).transfer,
 }
 
 // transfer asks each target's node to lead. It need not succeed: under other
 // faults there may be nobody to hand over.
-func (a *arena) transfer(names []string) {
+func (a *arena) transfer(_ *plan.Fault, names []string) func() {
 	for _, name := range names {
 		n, _ := a.nodes[name].running()
 		if n == nil {
 			continue
 		}
+		leader, term := a.leader(), a.term()
 		ctx, cancel := context.WithTimeout(a.ctx, time.Second)
-		if err := n.Transfer(ctx, name); err != nil {
-			a.note("transfer to " + name + ": " + err.Error())
-		}
+		err := n.Transfer(ctx, name)
 		cancel()
+		switch {
+		case err != nil:
+			a.note("transfer to " + name + ": " + err.Error())
+		case leader != name && a.term() <= term:
+			a.fail("leadership was handed over from %s to %s in term %d, and no node knows a later one", leader, name, term)
+		}
 	}
+	return nil
+}
+
+// term returns the highest term that any node knows.
+func (a *arena) term() (term uint64) {
+	for _, s := range a.nodes {
+		if n, _ := s.running(); n != nil {
+			term = max(term, n.Status().Term)
+		}
+	}
+	return term
 }

@@ -29,13 +29,6 @@ type Net struct {
 	conns     map[*conn]struct{}
 }
 
-// A link is what passes from one host to another.
-type link struct {
-	cuts          int // faults that cut it
-	since         int // counts the cuts, to tell a new one from an old one
-	delay, jitter time.Duration
-}
-
 // NewNet returns a network whose delays are drawn from a seed.
 func NewNet(seed uint64) *Net {
 	return &Net{
@@ -46,98 +39,27 @@ func NewNet(seed uint64) *Net {
 	}
 }
 
-func (n *Net) link(from, to string) *link {
-	l := n.links[[2]string{from, to}]
-	if l == nil {
-		l = &link{}
-		n.links[[2]string{from, to}] = l
-	}
-	return l
-}
-
-// Cut stops everything from one host to another, once more; Heal takes one cut
-// back.
-func (n *Net) Cut(from, to string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	l := n.link(from, to)
-	l.cuts++
-	if l.cuts > 1 {
-		return
-	}
-	l.since++
-	since := l.since
-	time.AfterFunc(brokenAfter, func() { n.breakSilent(from, to, since) })
-}
-
-// Heal takes one cut of a link back.
-func (n *Net) Heal(from, to string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	l := n.link(from, to)
-	if l.cuts--; l.cuts == 0 {
-		l.since++
-		n.wake(from, to)
-	}
-}
-
-// Slow adds a delay to a link, and a random one up to jitter; zeros end it.
-func (n *Net) Slow(from, to string, delay, jitter time.Duration) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	l := n.link(from, to)
-	l.delay, l.jitter = delay, jitter
-	n.wake(from, to)
-}
-
-func (n *Net) wake(from, to string) {
-	for c := range n.conns {
-		for _, f := range []*flow{c.in, c.out} {
-			if f.from == from && f.to == to {
-				f.changed.Broadcast()
-			}
-		}
-	}
-}
-
-// breakSilent breaks the connections over a link that has been cut ever since.
-func (n *Net) breakSilent(from, to string, since int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.link(from, to).since != since {
-		return
-	}
-	for c := range n.conns {
-		if c.between(from, to) {
-			c.breakOff(syscall.ETIMEDOUT)
-		}
-	}
-}
-
-// Ping reports whether a packet gets from one host to another, and how long it
-// takes.
-func (n *Net) Ping(from, to string) (time.Duration, bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.takes(from, to), n.link(from, to).cuts == 0
-}
-
-// takes draws how long a packet is under way.
-func (n *Net) takes(from, to string) time.Duration {
-	l := n.link(from, to)
-	return latency + l.delay + time.Duration(n.rng.Int64N(int64(jitter+l.jitter)))
-}
-
 // A Host is the network as one process on a host has it. It implements
 // node.Network.
 type Host struct {
-	net  *Net
-	name string
-	gone bool // the process ended
+	net    *Net
+	name   string
+	gone   bool       // the process ended
+	frozen int        // faults that make the process stand still
+	thawed *sync.Cond // when none does any more
+	held   []parcel   // that it sends then
+}
+
+// A parcel is a packet that was not sent yet.
+type parcel struct {
+	flow   *flow
+	packet packet
 }
 
 // Host returns the network for a new process on a host.
-func (n *Net) Host(name string) *Host { return &Host{net: n, name: name} }
+func (n *Net) Host(name string) *Host {
+	return &Host{net: n, name: name, thawed: sync.NewCond(&n.mu)}
+}
 
 // Die ends the process: its connections are reset, its listeners are gone, and
 // nothing it does reaches the network any more.
@@ -145,7 +67,8 @@ func (h *Host) Die() {
 	n := h.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h.gone = true
+	h.gone, h.frozen, h.held = true, 0, nil
+	h.thawed.Broadcast()
 	for c := range n.conns {
 		if c.host == h {
 			c.abort()
@@ -156,6 +79,39 @@ func (h *Host) Die() {
 			delete(n.listeners, addr)
 			l.changed.Broadcast()
 		}
+	}
+}
+
+// Freeze makes the process stand still as the network sees it, once more: it
+// reads, accepts and sends nothing. Its system goes on: connections are taken,
+// and bytes for it wait. Thaw takes one back.
+func (h *Host) Freeze() {
+	h.net.mu.Lock()
+	defer h.net.mu.Unlock()
+	h.frozen++
+}
+
+// Thaw takes one Freeze back.
+func (h *Host) Thaw() {
+	h.net.mu.Lock()
+	defer h.net.mu.Unlock()
+	if h.gone {
+		return
+	}
+	if h.frozen--; h.frozen == 0 {
+		for _, p := range h.held {
+			p.flow.send(p.packet)
+		}
+		h.held = nil
+		h.thawed.Broadcast()
+	}
+}
+
+// stand waits while the process stands still. The caller holds the network's
+// lock.
+func (h *Host) stand() {
+	for h.frozen > 0 && !h.gone {
+		h.thawed.Wait()
 	}
 }
 
@@ -176,12 +132,13 @@ func hostOf(addr string) string {
 	return host
 }
 
-// Dial implements node.Network. Across a cut it tries until ctx ends.
+// Dial implements node.Network. Across a cut, or to a host that has vanished,
+// it tries until ctx ends.
 func (h *Host) Dial(ctx context.Context, addr string) (net.Conn, error) {
 	to := hostOf(addr)
 	for {
 		h.net.mu.Lock()
-		passes := h.net.link(h.name, to).cuts == 0 && h.net.link(to, h.name).cuts == 0
+		passes := h.net.link(h.name, to).takesDials() && h.net.link(to, h.name).cuts == 0
 		wait := h.net.takes(h.name, to) + h.net.takes(to, h.name)
 		h.net.mu.Unlock()
 		if !passes {
@@ -202,6 +159,7 @@ func (h *Host) connect(addr string) (net.Conn, error) {
 	n := h.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	h.stand()
 	l := n.listeners[addr]
 	if h.gone || l == nil {
 		return nil, fmt.Errorf("dial %s: %w", addr, syscall.ECONNREFUSED)
@@ -225,6 +183,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for {
+		l.host.stand()
 		if n.listeners[l.addr] != l {
 			return nil, net.ErrClosed
 		}

@@ -86,8 +86,8 @@ func TestNetCut(t *testing.T) {
 		send(t, near, "held")
 		send(t, far, "passes")
 		receive(t, near, "passes")
-		if _, passes := n.Ping("a", "b"); passes {
-			t.Error("a cut link passes a packet")
+		if _, passes := n.ping("a", "b", pingWaits); passes {
+			t.Error("a cut link passes bytes")
 		}
 		time.AfterFunc(2*time.Second, func() { n.Heal("a", "b") })
 		time.AfterFunc(5*time.Second, func() { n.Heal("a", "b") })

@@ -74,17 +74,6 @@ func (a *arena) sums() {
 	}
 }
 
-// committed returns the highest index that any node knows to be committed.
-func (a *arena) committed() uint64 {
-	var commit uint64
-	for _, s := range a.nodes {
-		if n, _ := s.running(); n != nil {
-			commit = max(commit, n.Status().CommitIndex)
-		}
-	}
-	return commit
-}
-
 // watch watches the server's node, in each of its incarnations.
 func (s *server) watch() {
 	for s.arena.sleep(10 * time.Millisecond) {

@@ -49,7 +49,10 @@ func (a *arena) startProcess(name string) (*process, error) {
 }
 
 // pass blocks while the process is paused, and reports whether it lives.
-func (p *process) pass(workload.Point) bool {
+func (p *process) pass(at workload.Point) bool {
+	if at != "" {
+		p.arena.spring(p, at)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.paused > 0 && !p.dead {
@@ -75,12 +78,17 @@ func (p *process) resume() {
 // die ends the process without a word to anybody, and waits until nothing of
 // it is left.
 func (p *process) die() {
-	p.mu.Lock()
-	p.dead = true
-	p.changed.Broadcast()
-	p.mu.Unlock()
+	p.kill()
 	p.host.Die()
 	p.close()
+}
+
+// kill makes the process do nothing any more.
+func (p *process) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dead = true
+	p.changed.Broadcast()
 }
 
 // close ends the process. One that lives releases all that it holds.

@@ -16,17 +16,18 @@ import (
 type server struct {
 	arena *arena
 	name  string
-	disk  *Disk
 	turn  chan struct{} // held by whoever starts or crashes it
 
 	mu    sync.Mutex
 	down  int // faults that keep it down
+	disks []*Disk
+	joins bool // it was removed from the cluster and joins it anew
 	host  *Host
-	clock *Clock
+	still *standstill
 	node  *node.Node // nil while it is down
 	runs  int        // incarnations so far
 
-	excused map[int]bool // incarnations whose disk gave them a reason to stop
+	excused map[int]bool // incarnations that a fault gave a reason to stop
 }
 
 func addr(name string) string { return name + ":7400" }
@@ -36,9 +37,7 @@ func (a *arena) found() error {
 	for i := range a.plan.Nodes {
 		name := plan.NodeName(i)
 		s := &server{arena: a, name: name, turn: make(chan struct{}, 1), excused: make(map[int]bool)}
-		s.disk = NewDisk(a.plan.Seed*plan.MaxNodes+uint64(i), func(index uint64) {
-			a.record(history.Event{Kind: history.Snapshot, Node: name, Index: index})
-		})
+		s.insertDisk()
 		a.nodes[name] = s
 		a.addrs = append(a.addrs, addr(name))
 	}
@@ -57,24 +56,47 @@ func (a *arena) found() error {
 	return nil
 }
 
+// insertDisk gives the server an empty disk. The one before is kept for what
+// it has.
+func (s *server) insertDisk() {
+	a := s.arena
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seed := a.plan.Seed*plan.MaxNodes + uint64(len(a.nodes)) + uint64(len(s.disks))<<32
+	s.disks = append(s.disks, NewDisk(seed, func(index uint64) {
+		a.record(history.Event{Kind: history.Snapshot, Node: s.name, Index: index})
+	}, s.mustStop))
+}
+
+// disk returns the disk that the server has now.
+func (s *server) disk() *Disk {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.disks[len(s.disks)-1]
+}
+
 // start runs a new process on the server's disk.
 func (s *server) start() error {
 	a := s.arena
-	var peers []node.Peer
-	for i := range a.plan.Nodes {
-		peers = append(peers, node.Peer{ID: plan.NodeName(i), Addr: addr(plan.NodeName(i))})
-	}
-	host, clock := a.net.Host(s.name), a.newClock(s.name)
-	n, err := node.Open(a.ctx, node.Config{
-		ID: s.name, Listen: addr(s.name), Peers: peers, Storage: s.disk, Network: host, Clock: clock,
+	host, still := a.net.Host(s.name), newStandstill()
+	cfg := node.Config{
+		ID: s.name, Listen: addr(s.name), Storage: stillDisk{s.disk(), still}, Network: host, Clock: stillClock{a.newClock(s.name), still},
 		ElectionTimeout: time.Duration(a.plan.Election), DiskTimeout: diskTimeout, SnapshotThreshold: a.plan.Snapshot, Logger: a.logger(s.name),
-	})
+	}
+	if s.joining() {
+		cfg.Join = a.anyMember(s.name)
+	} else {
+		for i := range a.plan.Nodes {
+			cfg.Peers = append(cfg.Peers, node.Peer{ID: plan.NodeName(i), Addr: addr(plan.NodeName(i))})
+		}
+	}
+	n, err := node.Open(a.ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("start node %s: %w", s.name, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.host, s.clock, s.node = host, clock, n
+	s.host, s.still, s.node = host, still, n
 	s.runs++
 	return nil
 }
@@ -82,15 +104,23 @@ func (s *server) start() error {
 // crash ends the process: nothing of it reaches network or disk any more.
 func (s *server) crash() {
 	s.mu.Lock()
-	n, host := s.node, s.host
+	n, host, still := s.node, s.host, s.still
 	s.node = nil
 	s.mu.Unlock()
 	if n == nil {
 		return
 	}
 	host.Die()
-	s.disk.Crash()
+	s.disk().Crash()
+	still.end()
 	s.arena.left.Go(func() { _ = n.Close() }) // its disk is gone: that is an error
+}
+
+// joining reports whether the node was removed and joins anew.
+func (s *server) joining() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.joins
 }
 
 // revive starts the node unless it is up or has to stay down, and returns
@@ -121,15 +151,6 @@ func (s *server) running() (*node.Node, int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.node, s.runs
-}
-
-// setRate changes the rate of the process's clock.
-func (s *server) setRate(rate float64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.clock != nil {
-		s.clock.SetRate(rate)
-	}
 }
 
 // leader returns the name of the node that leads in the highest term, "" if

@@ -11,89 +11,14 @@ import (
 // syncTakes is how long a write to a disk takes until it is synced.
 const syncTakes = 200 * time.Microsecond
 
-var (
-	errCrashed = errors.New("the process that used the disk has crashed")
-	errDisk    = errors.New("input/output error")
-)
-
-// An ailment is what faults do to a disk. The zero value does nothing.
-type ailment struct {
-	failing int           // faults that make each write fail
-	hung    int           // faults that hang it
-	release chan struct{} // closed when nothing hangs it any more
-	delay   time.Duration // of each write
-}
-
-// Fail makes every write fail, once more; what it wrote may be there
-// nevertheless. The returned function takes it back.
-func (d *Disk) Fail() (heal func()) {
-	d.ail(func(a *ailment) { a.failing++ })
-	return func() { d.ail(func(a *ailment) { a.failing-- }) }
-}
-
-// Slow makes every write take longer, on top of what others add. The returned
-// function takes it back.
-func (d *Disk) Slow(delay time.Duration) (heal func()) {
-	d.ail(func(a *ailment) { a.delay += delay })
-	return func() { d.ail(func(a *ailment) { a.delay -= delay }) }
-}
-
-// Hang makes every write wait until the returned function was called for each
-// Hang.
-func (d *Disk) Hang() (heal func()) {
-	d.ail(func(a *ailment) {
-		if a.hung++; a.hung == 1 {
-			a.release = make(chan struct{})
-		}
-	})
-	return func() {
-		d.ail(func(a *ailment) {
-			if a.hung--; a.hung == 0 {
-				close(a.release)
-				a.release = nil
-			}
-		})
-	}
-}
-
-func (d *Disk) ail(change func(*ailment)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	change(&d.ailing)
-}
-
-func (d *Disk) ailment() ailment {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.ailing
-}
-
-// even draws whether a write that was cut short is on the disk.
-func (d *Disk) even() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.rng.IntN(2) == 0
-}
-
-// Probe writes nothing, for at most patience, and returns how long that took;
-// an error says that it failed or hangs.
-func (d *Disk) Probe(patience time.Duration) (time.Duration, error) {
-	begun, probe := time.Now(), &use{disk: d, ended: make(chan struct{}), pending: make(map[*write]struct{})}
-	done := make(chan error, 1)
-	go func() { done <- probe.write(nil) }()
-	select {
-	case err := <-done:
-		return time.Since(begun), err
-	case <-time.After(patience):
-		probe.cutShort()
-		return time.Since(begun), errors.Join(errors.New("no answer"), <-done)
-	}
-}
+var errCrashed = errors.New("the process that used the disk has crashed")
 
 // A use is one opening of the disk.
 type use struct {
 	disk   *Disk
 	stores node.Stores
+	still  *standstill   // of the process, nil for a probe
+	fails  func()        // told of each write that fails, nil for a probe
 	ended  chan struct{} // closed when it is over
 
 	mu      sync.Mutex
@@ -101,28 +26,29 @@ type use struct {
 	pending map[*write]struct{}
 }
 
-// A write is one under way. It is applied as a whole or not at all.
-type write struct{ apply func() error }
+// A write is one under way: steps, each of which happens as a whole or not at
+// all, in order.
+type write struct{ steps []func() error }
 
-// write makes a write take its time. One that is cut short, by a crash or a
-// failure, may have happened or not.
-func (u *use) write(apply func() error) error {
-	if apply == nil {
-		apply = func() error { return nil }
-	}
-	w := &write{apply}
-	if !u.begin(w) {
+func nothing() error { return nil }
+
+// write makes a write take its time. What becomes of one that is cut short, by
+// a crash or a failure, is drawn: a first part of its steps happens, which may
+// be none or all.
+func (u *use) write(steps ...func() error) error {
+	w := &write{steps}
+	if !u.still.pass() || !u.begin(w) {
 		return errCrashed
 	}
-	ill := u.disk.ailment()
-	u.wait(syncTakes + ill.delay)
+	defer u.still.pass() // the disk goes on while the process stands still
+	u.wait(syncTakes + u.disk.ailment().delay)
 	if release := u.disk.ailment().release; release != nil {
 		select {
 		case <-release:
 		case <-u.ended:
 		}
 	}
-	return u.finish(w, ill.failing > 0 || u.disk.ailment().failing > 0)
+	return u.finish(w)
 }
 
 func (u *use) wait(d time.Duration) {
@@ -141,21 +67,39 @@ func (u *use) begin(w *write) bool {
 	return !u.over
 }
 
-func (u *use) finish(w *write, fails bool) error {
+func (u *use) finish(w *write) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.over {
 		return errCrashed
 	}
 	delete(u.pending, w)
-	if !fails {
-		return w.apply()
+	ill := u.disk.ailment()
+	err := ill.fails()
+	switch {
+	case err == nil:
+		return w.apply(len(w.steps))
+	case ill.full == 0:
+		u.tear(w) // nobody is told how far it came
 	}
-	if u.disk.even() {
-		_ = w.apply() // nobody is told
+	if u.fails != nil {
+		u.fails()
 	}
-	return errDisk
+	return err
 }
+
+// apply makes the first steps of a write happen.
+func (w *write) apply(n int) error {
+	for _, step := range w.steps[:n] {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tear makes a first part of a write happen.
+func (u *use) tear(w *write) { _ = w.apply(u.disk.draw(len(w.steps) + 1)) }
 
 // cutShort ends the use in the midst of its writes.
 func (u *use) cutShort() {
@@ -165,9 +109,7 @@ func (u *use) cutShort() {
 		return
 	}
 	for w := range u.pending {
-		if u.disk.even() {
-			_ = w.apply() // nobody is left to be told
-		}
+		u.tear(w)
 	}
 	u.end()
 }

@@ -1,0 +1,64 @@
+package virtual
+
+import (
+	"strings"
+
+	"example.com/tenure/jepsen-lite/plan"
+)
+
+// flipBits flips a bit at rest on the disks of nodes. A node must refuse to
+// start from it, and name what is damaged; only a snapshot may be passed over,
+// for an older one that the log goes on from. In the end the bit is flipped
+// back, or the node is removed and joins with an empty disk.
+func (a *arena) flipBits(_ *plan.Fault, names []string) func() {
+	heals := make([]func(), len(names))
+	for i, name := range names {
+		heals[i] = a.flipBit(a.nodes[name])
+	}
+	return func() {
+		for _, heal := range heals {
+			heal()
+		}
+	}
+}
+
+func (a *arena) flipBit(s *server) (heal func()) {
+	a.bringDown(s)
+	disk := s.disk()
+	s.turn <- struct{}{}
+	of, back, err := disk.Flip()
+	if err != nil {
+		a.fail("flip a bit of %s: %w", s.name, err)
+		back = func() {}
+	}
+	err = s.start()
+	<-s.turn
+	switch {
+	case err == nil && of != inSnapshot:
+		a.fail("node %s starts, and a bit is flipped in %s", s.name, of)
+	case err != nil && of != inSnapshot && !strings.Contains(err.Error(), diskName+" is damaged"):
+		a.fail("node %s does not name what is damaged, which is %s: %w", s.name, of, err)
+	case err != nil:
+		a.note(err.Error())
+	}
+	return func() {
+		if disk.draw(2) == 0 || !a.rejoin(s) {
+			back()
+			a.restart(s)
+		}
+	}
+}
+
+// rejoin lets a node that is kept down join anew with an empty disk, and
+// reports false if it may not leave.
+func (a *arena) rejoin(s *server) bool {
+	a.changing <- struct{}{}
+	defer func() { <-a.changing }()
+	if !a.mayLeave(s.name) {
+		return false
+	}
+	a.replaceDisk(s)
+	a.restart(s)
+	a.awaitMember(s)
+	return true
+}
