@@ -16,8 +16,8 @@ import (
 // memory measures what a lease takes of a server's live heap, with a million of
 // them and keys of 24 bytes; of etcd's with a hundred thousand leases of a key
 // each, since granting a million would take minutes. With the million it also
-// measures how long a server takes to start again, and how long after the death
-// of the leader a free key can be acquired.
+// measures how long a server takes to start again, how long a change of leader
+// takes, and how long after the death of the leader a free key can be acquired.
 func (b *Bench) memory(ctx context.Context) error {
 	for _, system := range b.only(contender.Tenure, contender.TenureWAL, contender.Etcd) {
 		c, err := b.start(ctx, kindOf(system))
@@ -26,8 +26,8 @@ func (b *Bench) memory(ctx context.Context) error {
 		}
 		if system == contender.Etcd {
 			err = b.memoryOfEtcd(ctx, c)
-		} else if err = b.memoryOfTenure(ctx, c, system); err == nil {
-			err = b.withMillion(ctx, c, system)
+		} else {
+			err = b.million(ctx, c, system)
 		}
 		c.Close()
 		if err != nil {
@@ -35,6 +35,19 @@ func (b *Bench) memory(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (b *Bench) million(ctx context.Context, c *cluster.Cluster, system string) error {
+	if err := b.leaderChange(ctx, c, system, "leader-change/no-leases"); err != nil {
+		return err
+	}
+	if err := b.memoryOfTenure(ctx, c, system); err != nil {
+		return err
+	}
+	if err := b.leaderChange(ctx, c, system, "leader-change/1m-leases"); err != nil {
+		return err
+	}
+	return b.withMillion(ctx, c, system)
 }
 
 func (b *Bench) memoryOfTenure(ctx context.Context, c *cluster.Cluster, system string) error {
