@@ -1,17 +1,21 @@
 package jepsenlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
 	"example.com/tenure/jepsen-lite/check"
 	"example.com/tenure/jepsen-lite/history"
 	"example.com/tenure/jepsen-lite/plan"
+	"example.com/tenure/jepsen-lite/process"
 	"example.com/tenure/jepsen-lite/report"
 	"example.com/tenure/jepsen-lite/virtual"
 )
@@ -20,14 +24,9 @@ import (
 const (
 	PlanFile    = "plan.json"
 	HistoryFile = "history.jsonl"
-	LogFolder   = "log" // a file for each node and replica
+	LogFolder   = "log"  // a file for each node and replica
+	DataFolder  = "data" // a folder for each node, where nodes are processes
 )
-
-// Virtual is the arena in virtual time.
-const Virtual = "virtual"
-
-// Arenas are the names of all arenas.
-func Arenas() []string { return []string{Virtual} }
 
 // Options say where a run goes and what stands in its history.
 type Options struct {
@@ -42,9 +41,6 @@ type Options struct {
 func RunPlan(t *testing.T, p *plan.Plan, o Options) (*report.Report, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
-	}
-	if p.Arena != Virtual {
-		return nil, fmt.Errorf("the plan's arena %q must be one of %q", p.Arena, Arenas())
 	}
 	if err := os.MkdirAll(filepath.Join(o.Dir, LogFolder), 0o755); err != nil {
 		return nil, fmt.Errorf("make the run's folder: %w", err)
@@ -68,10 +64,18 @@ func RunPlan(t *testing.T, p *plan.Plan, o Options) (*report.Report, error) {
 	return Judge(filepath.Join(o.Dir, HistoryFile), o.Dir, o.Out)
 }
 
-// carryOut runs the plan and tells how fast that went.
+// carryOut runs the plan in its arena.
 func carryOut(t *testing.T, p *plan.Plan, o Options, w *history.Writer) error {
 	terms := p.Terms()
 	terms.Commit, terms.Replay = o.Commit, o.Replay
+	if p.Arena == plan.Process {
+		return inProcesses(t.Context(), p, o, w, terms)
+	}
+	return inVirtualTime(t, p, o, w, terms)
+}
+
+// inVirtualTime runs the plan and tells how fast that went.
+func inVirtualTime(t *testing.T, p *plan.Plan, o Options, w *history.Writer, terms *history.Terms) error {
 	terms.Tells = []string{
 		history.TellsOps, history.TellsGates, history.TellsData, history.TellsLog, history.TellsWatch, history.TellsSums, history.TellsLeaks,
 	}
@@ -82,13 +86,33 @@ func carryOut(t *testing.T, p *plan.Plan, o Options, w *history.Writer) error {
 		Plan: p, History: w, Terms: terms, Log: logs.logger,
 		Progress: func(now virtual.Progress) {
 			last = now
-			say(o.Out, "%8v  %d operations, %d ownership changes, %d faults\n", now.Elapsed.Truncate(time.Second), now.Operations, now.Changes, now.Faults)
+			tellProgress(o.Out, now)
 		},
 	})
 	took := time.Since(start)
 	say(o.Out, "%v of the cluster's time took %v: %.0f times as fast\n",
 		last.Elapsed.Round(time.Second), took.Round(time.Millisecond), last.Elapsed.Seconds()/took.Seconds())
 	return errors.Join(err, logs.close())
+}
+
+// inProcesses runs the plan in processes, which end with it when it is
+// interrupted.
+func inProcesses(ctx context.Context, p *plan.Plan, o Options, w *history.Writer, terms *history.Terms) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	terms.Tells = process.Tells()
+	err := process.Do(ctx, process.Run{
+		Plan: p, History: w, Terms: terms, DataDir: filepath.Join(o.Dir, DataFolder), LogDir: filepath.Join(o.Dir, LogFolder),
+		Progress: func(now process.Progress) { tellProgress(o.Out, virtual.Progress(now)) },
+	})
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted: %w", err)
+	}
+	return err
+}
+
+func tellProgress(w io.Writer, now virtual.Progress) {
+	say(w, "%8v  %d operations, %d ownership changes, %d faults\n", now.Elapsed.Truncate(time.Second), now.Operations, now.Changes, now.Faults)
 }
 
 // Judge checks a history and tells what the checkers found. With a folder it

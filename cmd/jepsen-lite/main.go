@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"testing"
+
+	"example.com/tenure/jepsen-lite/process"
 )
 
 // Exit codes, as Jepsen's.
@@ -26,6 +28,9 @@ type environment struct {
 }
 
 func main() {
+	if process.IsChild() {
+		os.Exit(process.Child())
+	}
 	os.Exit(exec(os.Args[1:], environment{os.Stdout, os.Stderr, inTest}))
 }
 

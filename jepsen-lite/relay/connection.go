@@ -8,8 +8,10 @@ import (
 
 // A connection is one that host near opened to host far, in two halves.
 type connection struct {
-	route *route
-	done  chan struct{} // closed when it is over
+	route  *route
+	target string        // where it goes, "" if nothing listens there
+	probe  *probe        // that opened it; nil for a host's own
+	done   chan struct{} // closed when it is over
 
 	mu   sync.Mutex
 	near *net.TCPConn
@@ -19,12 +21,12 @@ type connection struct {
 }
 
 // serve relays until both directions have ended.
-func (c *connection) serve(ctx context.Context, target string, probe bool) {
+func (c *connection) serve(ctx context.Context) {
 	defer c.reset()
-	if !probe && !c.mayOpen() {
+	if c.probe == nil && !c.mayOpen() {
 		return
 	}
-	far, err := dial(ctx, target) // an empty one is refused, as by a host on which nothing listens
+	far, err := dial(ctx, c.target) // an empty one is refused, as by a host on which nothing listens
 	if err != nil {
 		_ = c.route.back.pass(c.done, c.route.back.due(), 0, false) // the refusal travels, too
 		return
@@ -32,7 +34,7 @@ func (c *connection) serve(ctx context.Context, target string, probe bool) {
 	if !c.reach(far) {
 		return
 	}
-	if !probe {
+	if c.probe == nil {
 		c.route.made.Add(1)
 	}
 	there, back := newStream(c.route.there, c.near, far, c.done), newStream(c.route.back, far, c.near, c.done)

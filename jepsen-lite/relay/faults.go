@@ -47,6 +47,6 @@ func (n *Net) Throttle(from, to string, bytesPerSecond int64) (heal func()) {
 func (n *Net) HalfOpen(near, far string) (heal func()) {
 	w := n.way(far, near)
 	w.change(func(s *state) { s.halfOpen++ })
-	n.between(near, far, func(c *connection) { c.lose(far) })
+	n.between(near, far, nil, func(c *connection) { c.lose(far) })
 	return sync.OnceFunc(func() { w.change(func(s *state) { s.halfOpen-- }) })
 }

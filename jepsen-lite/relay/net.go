@@ -20,8 +20,8 @@ type Net struct {
 
 	accepting sync.WaitGroup
 
-	probing sync.Mutex // held while a probe dials, so that its connection is known before it is served
-	probes  map[string]string
+	probing sync.Mutex        // held while a probe dials, so that its connection is known before it is served
+	probes  map[string]*probe // by the address that they dial from
 }
 
 type pair struct{ from, to string }
@@ -32,7 +32,7 @@ var ErrClosed = errors.New("the relays are closed")
 // New returns relays for hosts that are still to be placed.
 func New() *Net {
 	n := &Net{
-		placed: make(map[string][]string), ways: make(map[pair]*way), routes: make(map[pair][]*route), probes: make(map[string]string),
+		placed: make(map[string][]string), ways: make(map[pair]*way), routes: make(map[pair][]*route), probes: make(map[string]*probe),
 	}
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	return n
@@ -107,29 +107,33 @@ func (n *Net) wayLocked(from, to string) *way {
 
 // target returns where a connection goes: to its host, "" if nothing listens
 // there, or to the probe that opened it.
-func (n *Net) target(opener, host string, port int) (addr string, probe bool) {
+func (n *Net) target(opener, host string, port int) (addr string, p *probe) {
 	n.probing.Lock()
-	addr, probe = n.probes[opener]
+	p = n.probes[opener]
 	n.probing.Unlock()
-	if probe {
-		return addr, true
+	if p != nil {
+		return p.listener.Addr().String(), p
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if addrs := n.placed[host]; port < len(addrs) {
-		return addrs[port], false
+		return addrs[port], nil
 	}
-	return "", false
+	return "", nil
 }
 
 // between calls f for every open connection between two hosts, whoever opened
-// it.
-func (n *Net) between(a, b string, f func(*connection)) {
+// it. Probes have no part in that, but for one.
+func (n *Net) between(a, b string, own *probe, f func(*connection)) {
 	n.mu.Lock()
 	routes := slices.Concat(n.routes[pair{a, b}], n.routes[pair{b, a}])
 	n.mu.Unlock()
 	for _, r := range routes {
-		r.each(f)
+		r.each(func(c *connection) {
+			if c.probe == nil || c.probe == own {
+				f(c)
+			}
+		})
 	}
 }
 

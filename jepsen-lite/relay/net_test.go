@@ -259,6 +259,27 @@ func TestReset(t *testing.T) {
 	p.verify()
 }
 
+// What breaks the connections of hosts spares the probes of other faults.
+func TestResetSparesProbes(t *testing.T) {
+	p := newPair(t)
+	p.net.Throttle("a", "b", 1000)
+	verified := make(chan error)
+	go func() { verified <- p.net.Verify(t.Context(), "a", "b") }()
+	for {
+		select {
+		case err := <-verified:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		default:
+			if err := p.net.Reset(t.Context(), "a", "b"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // Faults of one way add up, and a probe is content with all of them together.
 func TestTogether(t *testing.T) {
 	p := newPair(t)

@@ -122,7 +122,7 @@ func (n *Net) Reset(ctx context.Context, a, b string) error {
 	}
 	n.mu.Unlock()
 	return n.probe(ctx, from, to, func(p *probe) error {
-		n.between(a, b, (*connection).reset)
+		n.between(a, b, p, (*connection).reset)
 		for _, c := range []*net.TCPConn{p.near, p.far} {
 			_ = c.SetReadDeadline(time.Now().Add(patience))
 			if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
@@ -134,7 +134,10 @@ func (n *Net) Reset(ctx context.Context, a, b string) error {
 }
 
 // A probe is both ends of a connection through a relay.
-type probe struct{ near, far *net.TCPConn }
+type probe struct {
+	listener  *net.TCPListener // stands for the host that is dialled
+	near, far *net.TCPConn
+}
 
 // probe opens a connection as from does to to, and calls f with it. No fault
 // keeps it from being opened: it is what passes then that is probed.
@@ -143,33 +146,35 @@ func (n *Net) probe(ctx context.Context, from, to string, f func(*probe) error) 
 	if err != nil {
 		return err
 	}
-	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
+	p := &probe{}
+	if p.listener, err = net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
-	defer l.Close()
-	n.probing.Lock()
-	near, err := dial(ctx, r.addr())
-	if err != nil {
-		n.probing.Unlock()
+	defer p.listener.Close()
+	if err := n.dial(ctx, p, r.addr()); err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
-	opener := near.LocalAddr().String()
-	n.probes[opener] = l.Addr().String()
-	n.probing.Unlock()
-	defer n.forget(opener)
-	defer reset(near)
-	_ = l.SetDeadline(time.Now().Add(patience))
-	far, err := l.AcceptTCP()
-	if err != nil {
+	defer n.forget(p)
+	_ = p.listener.SetDeadline(time.Now().Add(patience))
+	if p.far, err = p.listener.AcceptTCP(); err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
-	defer reset(far)
-	return f(&probe{near, far})
+	defer reset(p.far)
+	return f(p)
 }
 
-func (n *Net) forget(opener string) {
+func (n *Net) dial(ctx context.Context, p *probe, addr string) (err error) {
 	n.probing.Lock()
 	defer n.probing.Unlock()
-	delete(n.probes, opener)
+	if p.near, err = dial(ctx, addr); err == nil {
+		n.probes[p.near.LocalAddr().String()] = p
+	}
+	return err
+}
+
+func (n *Net) forget(p *probe) {
+	n.probing.Lock()
+	defer n.probing.Unlock()
+	delete(n.probes, p.near.LocalAddr().String())
+	reset(p.near)
 }

@@ -46,14 +46,14 @@ func (r *route) accept(ctx context.Context) {
 			return
 		}
 		c := &connection{route: r, near: near, done: make(chan struct{})}
+		c.target, c.probe = r.net.target(near.RemoteAddr().String(), r.to, r.port)
 		if !r.add(c) {
 			c.reset()
 			return
 		}
 		go func() {
 			defer r.remove(c)
-			target, probe := r.net.target(near.RemoteAddr().String(), r.to, r.port)
-			c.serve(ctx, target, probe)
+			c.serve(ctx)
 		}()
 	}
 }

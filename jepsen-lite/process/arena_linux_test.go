@@ -1,0 +1,139 @@
+package process_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/tenure/jepsen-lite/check"
+	"example.com/tenure/jepsen-lite/history"
+	"example.com/tenure/jepsen-lite/plan"
+	"example.com/tenure/jepsen-lite/process"
+)
+
+func seconds(s float64) plan.Duration { return plan.Duration(s * float64(time.Second)) }
+
+// A short plan with all that processes can suffer.
+func shortPlan() *plan.Plan {
+	return &plan.Plan{
+		Version: plan.Version, Seed: 1, Arena: plan.Process, Nodes: 3, Replicas: 2, Keys: 2,
+		TTL: seconds(1), Margin: seconds(0.1), Election: seconds(0.3), Snapshot: 50, Workload: []string{plan.Contended},
+		Safety: seconds(5), Liveness: seconds(6), Available: seconds(6),
+		Kinds: plan.KindsOf(plan.Process),
+		Faults: []plan.Fault{
+			{Kind: plan.Kill, At: seconds(0.5), For: seconds(1), Targets: []string{plan.Leader}},
+			{Kind: plan.PauseHolder, At: seconds(0.7), For: seconds(1.5), Targets: []string{"r1"}},
+			{Kind: plan.Partition, At: seconds(1), For: seconds(1), Targets: []string{"n1>n2", "n2>n1", "n3>r2"}},
+			{Kind: plan.Slow, At: seconds(1.5), For: seconds(1), Targets: []string{"r2>n1"}, Delay: seconds(0.05), Jitter: seconds(0.01)},
+			{Kind: plan.Pause, At: seconds(2.5), For: seconds(0.5), Targets: []string{"n3"}},
+			{Kind: plan.Throttle, At: seconds(2.6), For: seconds(0.5), Targets: []string{"n1>n2"}, Bytes: 20000},
+			{Kind: plan.Reset, At: seconds(3), Targets: []string{"n2>n1", "r1>n2"}},
+			{Kind: plan.HalfOpen, At: seconds(3.2), For: seconds(0.5), Targets: []string{"r1>n1"}},
+			{Kind: plan.KillHolder, At: seconds(3.5), For: seconds(0.5), Targets: []string{"r2"}},
+			{Kind: plan.Transfer, At: seconds(4.5), Targets: []string{"n2"}},
+		},
+	}
+}
+
+// carryOut runs a plan and returns its history, as far as it got.
+func carryOut(t *testing.T, ctx context.Context, p *plan.Plan) (*history.History, error) {
+	t.Helper()
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "history.jsonl")
+	w, err := history.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := p.Terms()
+	terms.Tells = process.Tells()
+	outcome := process.Do(ctx, process.Run{Plan: p, History: w, Terms: terms, DataDir: filepath.Join(dir, "data"), LogDir: dir})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := children(t); len(left) > 0 {
+		t.Errorf("these processes are left: %v", left)
+	}
+	h, err := history.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, outcome
+}
+
+// children returns the processes that this one started and that are there.
+func children(t *testing.T) []string {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, path := range stats {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended this moment
+		}
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		if fields[1] == strconv.Itoa(os.Getpid()) {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// Real processes under all faults keep their promise, every checker has
+// something to judge, and nothing is left.
+func TestValid(t *testing.T) {
+	p := shortPlan()
+	h, err := carryOut(t, t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := check.Judge(h)
+	if j.Verdict != check.Valid {
+		t.Errorf("%s: %q", j.Verdict, j.Reasons)
+	}
+	for _, f := range j.Findings {
+		if f.Verdict == check.Skipped && f.Checker != "reigns" && f.Checker != "kept" {
+			t.Errorf("%s was skipped: %s", f.Checker, f.Reason)
+		}
+	}
+	if healed := len(h.Faults); healed != len(p.Faults) {
+		t.Errorf("%d faults of %d", healed, len(p.Faults))
+	}
+	for _, s := range h.Faults {
+		if s.To == history.Never {
+			t.Errorf("the %s was not healed", s.Event.F)
+		}
+	}
+}
+
+// A run that is interrupted ends at once, whatever stands, and leaves no
+// process.
+func TestInterrupted(t *testing.T) {
+	p := shortPlan()
+	p.Safety, p.Faults = seconds(600), p.Faults[:3]
+	for i := range p.Faults {
+		p.Faults[i].For = seconds(500)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	begun := time.Now()
+	h, err := carryOut(t, ctx, p)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if took := time.Since(begun); took > time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	if j := check.Judge(h); j.Verdict == check.Valid {
+		t.Error("a run that was cut off is valid")
+	}
+}

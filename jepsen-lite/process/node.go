@@ -1,0 +1,65 @@
+package process
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"example.com/tenure/jepsen-lite/plan"
+	"example.com/tenure/node"
+)
+
+// node is a node of the cluster until it is told to close.
+func (p *person) node(ctx context.Context) error {
+	n, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	p.say(word{Open: true})
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	looking := p.observe(ctx, n)
+	for {
+		select {
+		case <-n.Done():
+			return fmt.Errorf("the node stopped by itself: %w", n.Err())
+		case o := <-p.orders:
+			if o.Transfer {
+				go p.transfer(ctx, n)
+			}
+			if !o.Close {
+				continue
+			}
+		}
+		p.tell(n) // the last
+		stop()
+		err := n.Close()
+		looking.Wait()
+		return err
+	}
+}
+
+func (p *person) open(ctx context.Context) (*node.Node, error) {
+	var peers []node.Peer
+	for i := range p.setup.Plan.Nodes {
+		name := plan.NodeName(i)
+		peers = append(peers, node.Peer{ID: name, Addr: nodeAddr(name)})
+	}
+	addr := nodeAddr(p.setup.Name)
+	return node.Open(ctx, node.Config{
+		ID: p.setup.Name, Listen: addr, Advertise: addr, Peers: peers,
+		Storage:         disk{dir: p.setup.Dir, installs: p.installed},
+		Network:         newNetwork(p.setup.Dials, func(addr string) { p.say(word{Listens: addr}) }),
+		ElectionTimeout: time.Duration(p.setup.Plan.Election), SnapshotThreshold: p.setup.Plan.Snapshot, Logger: p.logger,
+	})
+}
+
+// transfer lets the node lead. It need not succeed: under other faults there
+// may be nobody to hand over.
+func (p *person) transfer(ctx context.Context, n *node.Node) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := n.Transfer(ctx, p.setup.Name); err != nil {
+		p.note("transfer: " + err.Error())
+	}
+}

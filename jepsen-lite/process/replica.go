@@ -1,0 +1,47 @@
+package process
+
+import (
+	"context"
+	"time"
+
+	"example.com/tenure"
+	"example.com/tenure/holder"
+	"example.com/tenure/jepsen-lite/plan"
+	"example.com/tenure/jepsen-lite/workload"
+	"example.com/tenure/node"
+)
+
+// replica does the plan's workloads until it is told to close.
+func (p *person) replica(ctx context.Context) error {
+	var addrs []string
+	for i := range p.setup.Plan.Nodes {
+		addrs = append(addrs, nodeAddr(plan.NodeName(i)))
+	}
+	client, err := node.Dial(node.ClientConfig{Addrs: addrs, Network: newNetwork(p.setup.Dials, nil), Logger: p.logger})
+	if err != nil {
+		return err
+	}
+	work, err := workload.Start(ctx, workload.Config{
+		Name: p.setup.Name, Plan: p.setup.Plan, Store: client, Clock: hostClock{holder.BootClock()}, Journal: p.journal, Copies: p,
+		Pass: p.pass, Logger: p.logger,
+	})
+	if err != nil {
+		return err
+	}
+	p.say(word{Open: true})
+	for o := range p.orders {
+		if o.Close {
+			break
+		}
+	}
+	work.Close()
+	return client.Close()
+}
+
+// A hostClock is a clock of the host, which runs at the rate of true time.
+type hostClock struct{ tenure.Clock }
+
+// After implements workload.Clock.
+func (c hostClock) After(t time.Duration) (wait time.Duration, ever bool) {
+	return max(0, t-c.Now()), true
+}
