@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -11,7 +12,7 @@ type Options struct {
 	Arena    string        // default virtual
 	Safety   time.Duration // default 60 s
 	Kinds    []string      // of faults; default: the seed draws which of the arena's exist
-	Workload []string      // default: all
+	Workload []string      // default: the seed draws which exist besides the contended
 	Timed    bool          // keep all clocks within the margin
 }
 
@@ -20,12 +21,9 @@ type Options struct {
 // it is.
 func Draw(seed uint64, o Options) *Plan {
 	d := &drawing{rng: rand.New(rand.NewPCG(seed, 0x74656e757265))}
-	p := &Plan{Version: Version, Seed: seed, Arena: o.Arena, Workload: o.Workload}
+	p := &Plan{Version: Version, Seed: seed, Arena: o.Arena}
 	if p.Arena == "" {
 		p.Arena = Virtual
-	}
-	if len(p.Workload) == 0 {
-		p.Workload = Workloads()
 	}
 	p.Safety = Duration(o.Safety)
 	if p.Safety == 0 {
@@ -33,6 +31,7 @@ func Draw(seed uint64, o Options) *Plan {
 	}
 	d.plan = p
 	d.cluster()
+	d.workload(o.Workload)
 	d.swarm(o.Kinds)
 	d.beyond = !o.Timed && d.one(3)
 	d.faults()
@@ -103,7 +102,7 @@ func (d *drawing) faults() {
 			return
 		}
 		k.draw(d, &f)
-		if d.free(&f) && d.bearable(k, &f) {
+		if d.free(&f) && d.bearable(k, &f) && d.timely(&f) {
 			d.take(f)
 		}
 	}
@@ -124,6 +123,17 @@ func (d *drawing) take(f Fault) {
 		d.busy[f.Kind+target] = f.Ends()
 	}
 	d.plan.Faults = append(d.plan.Faults, f)
+}
+
+// timely reports whether a fault leaves all clocks within the margin, where
+// they have to stay there.
+func (d *drawing) timely(f *Fault) bool {
+	if d.beyond || f.Kind != Clock && f.Kind != ClockJump && f.Kind != Suspend {
+		return true
+	}
+	with := *d.plan
+	with.Faults = append(slices.Clone(with.Faults), *f)
+	return with.Timed()
 }
 
 // bearable reports whether a fault, with those that it overlaps, leaves a

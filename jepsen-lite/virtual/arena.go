@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -58,13 +59,13 @@ func Do(t *testing.T, r Run) (err error) {
 // An arena is a run under way.
 type arena struct {
 	Run
-	plan  *plan.Plan
-	start time.Time
-	net   *Net
-	ctx   context.Context // of all that works: cancelled at the end
-	stop  context.CancelFunc
-	keys  []string
-	addrs []string
+	plan   *plan.Plan
+	start  time.Time
+	net    *Net
+	ctx    context.Context // of all that works: cancelled at the end
+	stop   context.CancelFunc
+	folder string // of files that outlive processes; "" if no workload has any
+	addrs  []string
 
 	copies *workload.Registers
 	nodes  map[string]*server
@@ -91,13 +92,18 @@ func newArena(r Run) *arena {
 	}
 	a.changing = make(chan struct{}, 1)
 	a.ctx, a.stop = context.WithCancel(context.Background())
-	for i := range r.Plan.Keys {
-		a.keys = append(a.keys, plan.KeyName(i))
-	}
 	return a
 }
 
 func (a *arena) run() error {
+	if a.plan.Works(plan.Ledger) {
+		folder, err := os.MkdirTemp("", "jepsen-lite-")
+		if err != nil {
+			return fmt.Errorf("make a folder for the ledgers: %w", err)
+		}
+		defer os.RemoveAll(folder) // of temporary files
+		a.folder = folder
+	}
 	a.record(history.Event{Kind: history.Run, Terms: a.Terms})
 	if err := a.found(); err != nil {
 		a.stop()

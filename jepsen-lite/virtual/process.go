@@ -39,7 +39,7 @@ func (a *arena) startProcess(name string) (*process, error) {
 	p.client = client
 	p.work, err = workload.Start(a.ctx, workload.Config{
 		Name: name, Plan: a.plan, Store: client, Clock: clock, Journal: journal{a}, Copies: a.copies,
-		Pass: p.pass, Logger: a.logger(name),
+		Folder: a.folder, Pass: p.pass, Logger: a.logger(name),
 	})
 	if err != nil {
 		_ = client.Close() // it was never used

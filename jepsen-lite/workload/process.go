@@ -20,7 +20,7 @@ import (
 var errDead = errors.New("the process is dead")
 
 // A Config says what an incarnation of a replica works with. Everything but
-// Pass and Logger is required.
+// Folder, Pass and Logger is required.
 type Config struct {
 	Name    string     // of the replica
 	Plan    *plan.Plan // keys, TTL, margin, seed and workloads
@@ -28,6 +28,7 @@ type Config struct {
 	Clock   Clock
 	Journal Journal
 	Copies  Copies
+	Folder  string // of the ledgers' files, shared by all replicas; only for the workload that writes them
 
 	// Pass is called at every step. It blocks while the process is made to
 	// stand still, and reports whether it lives. At is "" but where the work
@@ -55,8 +56,11 @@ func Start(ctx context.Context, cfg Config) (*Process, error) {
 	if cfg.Pass == nil {
 		cfg.Pass = func(Point) bool { return true }
 	}
+	if cfg.Plan.Works(plan.Ledger) && cfg.Folder == "" {
+		return nil, fmt.Errorf("start replica %s: the workload %s needs a folder", cfg.Name, plan.Ledger)
+	}
 	p := &Process{cfg: cfg}
-	p.store = &store{process: p}
+	p.store = &recorder{process: p}
 	var err error
 	p.holder, err = holder.New(holder.Config{
 		Store: p.store, Replica: cfg.Name, TTL: p.ttl(), Margin: time.Duration(cfg.Plan.Margin),
@@ -75,6 +79,9 @@ func Start(ctx context.Context, cfg Config) (*Process, error) {
 // workloads start what each workload of a plan does in a process.
 var workloads = map[string]func(*Process){
 	plan.Contended: (*Process).contend,
+	plan.Batches:   (*Process).batch,
+	plan.TTLs:      (*Process).changeTTLs,
+	plan.Ledger:    (*Process).keepLedgers,
 }
 
 // Close ends the process. One that lives releases all that it holds, for at

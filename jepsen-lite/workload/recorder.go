@@ -9,15 +9,15 @@ import (
 	"example.com/tenure/jepsen-lite/history"
 )
 
-// A store is the cluster as a process's holder has it. It writes down what is
+// A recorder is the cluster as a process's holder has it. It writes down what is
 // asked before it is sent and what is answered before the holder has it, an
 // operation for each key, and stands still while the process does.
-type store struct{ process *Process }
+type recorder struct{ process *Process }
 
 // call sends a batch. Its asks are events without an id, and answer makes the
 // completion of a granted one.
-func (s *store) call(asks []history.Event, send func() []tenure.Result) []tenure.Result {
-	p := s.process
+func (r *recorder) call(asks []history.Event, send func() []tenure.Result) []tenure.Result {
+	p := r.process
 	if !p.pass() {
 		return refuse(len(asks))
 	}
@@ -30,10 +30,10 @@ func (s *store) call(asks []history.Event, send func() []tenure.Result) []tenure
 	if !p.pass() {
 		return refuse(len(asks))
 	}
-	for i, r := range results {
-		p.record(completion(asks[i], r))
-		if r.Err == nil && (asks[i].F == history.Acquire || asks[i].F == history.Renew) {
-			p.recordHold(asks[i], r.Grant, sent, reading)
+	for i, result := range results {
+		p.record(completion(asks[i], result))
+		if result.Err == nil && (asks[i].F == history.Acquire || asks[i].F == history.Renew) {
+			p.recordHold(asks[i], result.Grant, sent, reading)
 		}
 	}
 	return results
@@ -100,37 +100,37 @@ func (p *Process) recordHold(ask history.Event, g tenure.Grant, sent, reading ti
 }
 
 // Acquire implements tenure.Store.
-func (s *store) Acquire(ctx context.Context, req tenure.AcquireRequest) []tenure.Result {
+func (r *recorder) Acquire(ctx context.Context, req tenure.AcquireRequest) []tenure.Result {
 	asks := make([]history.Event, len(req.Asks))
 	for i, a := range req.Asks {
 		asks[i] = history.Event{F: history.Acquire, Key: a.Key, Owner: req.Owner, Req: a.RequestID, TTL: a.TTL, Wait: a.Wait}
 	}
-	return s.call(asks, func() []tenure.Result { return s.process.cfg.Store.Acquire(ctx, req) })
+	return r.call(asks, func() []tenure.Result { return r.process.cfg.Store.Acquire(ctx, req) })
 }
 
 // Renew implements tenure.Store.
-func (s *store) Renew(ctx context.Context, req tenure.RenewRequest) []tenure.Result {
+func (r *recorder) Renew(ctx context.Context, req tenure.RenewRequest) []tenure.Result {
 	asks := make([]history.Event, len(req.Renewals))
-	for i, r := range req.Renewals {
-		asks[i] = history.Event{F: history.Renew, Key: r.Key, Owner: req.Owner, Epoch: r.Epoch, TTL: r.TTL}
+	for i, n := range req.Renewals {
+		asks[i] = history.Event{F: history.Renew, Key: n.Key, Owner: req.Owner, Epoch: n.Epoch, TTL: n.TTL}
 	}
-	return s.call(asks, func() []tenure.Result { return s.process.cfg.Store.Renew(ctx, req) })
+	return r.call(asks, func() []tenure.Result { return r.process.cfg.Store.Renew(ctx, req) })
 }
 
 // Release implements tenure.Store.
-func (s *store) Release(ctx context.Context, req tenure.ReleaseRequest) []tenure.Result {
+func (r *recorder) Release(ctx context.Context, req tenure.ReleaseRequest) []tenure.Result {
 	asks := make([]history.Event, len(req.Endings))
 	for i, e := range req.Endings {
 		asks[i] = history.Event{F: history.Release, Key: e.Key, Owner: req.Owner, Epoch: e.Epoch, Req: e.RequestID, Forget: req.Forget}
 	}
-	return s.call(asks, func() []tenure.Result { return s.process.cfg.Store.Release(ctx, req) })
+	return r.call(asks, func() []tenure.Result { return r.process.cfg.Store.Release(ctx, req) })
 }
 
 // Forget implements tenure.Store.
-func (s *store) Forget(ctx context.Context, req tenure.ForgetRequest) []tenure.Result {
+func (r *recorder) Forget(ctx context.Context, req tenure.ForgetRequest) []tenure.Result {
 	asks := make([]history.Event, len(req.Tenures))
 	for i, t := range req.Tenures {
 		asks[i] = history.Event{F: history.Forget, Key: t.Key, Owner: req.Owner, Epoch: t.Epoch}
 	}
-	return s.call(asks, func() []tenure.Result { return s.process.cfg.Store.Forget(ctx, req) })
+	return r.call(asks, func() []tenure.Result { return r.process.cfg.Store.Forget(ctx, req) })
 }

@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"slices"
+	"strconv"
+)
+
+// The workloads.
+const (
+	Contended = "contended" // replicas contend for the plan's keys and write to their durable copies through the gate
+	Batches   = "batches"   // each replica holds many keys, which are renewed in batches, and tries for some of the others'
+	TTLs      = "ttls"      // renewals and repeated acquires ask for another TTL every time
+	Ledger    = "ledger"    // as contended, over the files of the example's ledger store
+)
+
+// Workloads are the names of all workloads.
+func Workloads() []string { return []string{Contended, Batches, TTLs, Ledger} }
+
+// The number of keys of each workload but Contended, whose number the plan
+// says.
+const (
+	batchKeys    = 300
+	changingKeys = 2
+	ledgerKeys   = 1
+)
+
+// KeyName returns the name of the i-th key that is contended for, from 0.
+func KeyName(i int) string { return "k" + strconv.Itoa(i+1) }
+
+// KeysOf returns the keys of one of the plan's workloads.
+func (p *Plan) KeysOf(workload string) []string {
+	switch workload {
+	case Batches:
+		return numbered("b", batchKeys)
+	case TTLs:
+		return numbered("t", changingKeys)
+	case Ledger:
+		return numbered("l", ledgerKeys)
+	}
+	return numbered("k", p.Keys)
+}
+
+// Works reports whether the plan has a workload.
+func (p *Plan) Works(workload string) bool { return slices.Contains(p.Workload, workload) }
+
+func numbered(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = prefix + strconv.Itoa(i+1)
+	}
+	return names
+}
+
+// workload draws which workloads exist. Contended does, unless others are
+// given: most faults are of no use without writes.
+func (d *drawing) workload(given []string) {
+	d.plan.Workload = given
+	if len(given) > 0 {
+		return
+	}
+	d.plan.Workload = []string{Contended}
+	for _, name := range Workloads()[1:] {
+		if d.one(3) {
+			d.plan.Workload = append(d.plan.Workload, name)
+		}
+	}
+}
