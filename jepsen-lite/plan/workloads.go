@@ -40,6 +40,13 @@ func (p *Plan) KeysOf(workload string) []string {
 	return numbered("k", p.Keys)
 }
 
+// AnyKey draws a key with draw, which returns a number below that which it is
+// given. A workload with few keys has them drawn as often as one with many.
+func (p *Plan) AnyKey(draw func(n int) int) string {
+	keys := p.KeysOf(p.Workload[draw(len(p.Workload))])
+	return keys[draw(len(keys))]
+}
+
 // Works reports whether the plan has a workload.
 func (p *Plan) Works(workload string) bool { return slices.Contains(p.Workload, workload) }
 

@@ -47,7 +47,7 @@ func (a *arena) setup(name string) (*setup, error) {
 	defer a.mu.Unlock()
 	a.runs[name]++
 	a.processes++
-	s := &setup{Name: name, Run: a.runs[name], Start: a.start, IDs: a.processes << idBits, Plan: a.Plan}
+	s := &setup{Name: name, Run: a.runs[name], Start: a.start, IDs: a.processes << idBits, Files: a.dataDir("files"), Plan: a.Plan}
 	for i := range a.Plan.Nodes {
 		if plan.NodeName(i) == name {
 			s.Dir = a.dataDir(name)

@@ -21,6 +21,7 @@ type setup struct {
 	Start time.Duration     `json:"start"`         // of the run, on the common clock
 	IDs   uint64            `json:"ids"`           // no other process uses the ids above it
 	Dir   string            `json:"dir,omitempty"` // of a node's data; a replica has none
+	Files string            `json:"files"`         // the folder of files that all replicas share
 	Dials map[string]string `json:"dials"`         // the relay of each node's address
 	Plan  *plan.Plan        `json:"plan"`
 }

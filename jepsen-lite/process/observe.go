@@ -9,7 +9,6 @@ import (
 
 	"example.com/tenure"
 	"example.com/tenure/jepsen-lite/history"
-	"example.com/tenure/jepsen-lite/plan"
 	"example.com/tenure/node"
 )
 
@@ -113,7 +112,7 @@ func (p *person) readLocally(ctx context.Context, n *node.Node) {
 		case <-ctx.Done():
 			return
 		}
-		key := plan.KeyName(rand.IntN(p.setup.Plan.Keys))
+		key := p.setup.Plan.AnyKey(rand.IntN)
 		ask := history.Event{Kind: history.Invoke, F: history.Owner, Node: p.setup.Name, ID: p.journal.NextID(), Key: key}
 		p.journal.Record(ask)
 		o := n.Owner(key)

@@ -9,7 +9,6 @@ import (
 
 	"example.com/tenure"
 	"example.com/tenure/jepsen-lite/history"
-	"example.com/tenure/jepsen-lite/plan"
 	"example.com/tenure/node"
 )
 
@@ -61,7 +60,7 @@ func every(ctx context.Context, wait func() time.Duration) bool {
 
 // read reads a key, linearizably.
 func (a *arena) read(ctx context.Context, c *node.Client) {
-	key := plan.KeyName(rand.IntN(a.Plan.Keys))
+	key := a.Plan.AnyKey(rand.IntN)
 	id := a.NextID()
 	a.Record(history.Event{Kind: history.Invoke, F: history.Get, Client: reader, ID: id, Key: key})
 	ctx, cancel := context.WithTimeout(ctx, time.Second)

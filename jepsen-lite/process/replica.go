@@ -23,7 +23,7 @@ func (p *person) replica(ctx context.Context) error {
 	}
 	work, err := workload.Start(ctx, workload.Config{
 		Name: p.setup.Name, Plan: p.setup.Plan, Store: client, Clock: hostClock{holder.BootClock()}, Journal: p.journal, Copies: p,
-		Pass: p.pass, Logger: p.logger,
+		Folder: p.setup.Files, Pass: p.pass, Logger: p.logger,
 	})
 	if err != nil {
 		return err

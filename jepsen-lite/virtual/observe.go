@@ -108,13 +108,6 @@ func (s *server) tell(w *node.Watch, client string) {
 	}
 }
 
-// anyKey draws a key of any workload: those with few keys have them read as
-// often as those with many.
-func (a *arena) anyKey(rng *rand.Rand) string {
-	keys := a.plan.KeysOf(a.plan.Workload[rng.IntN(len(a.plan.Workload))])
-	return keys[rng.IntN(len(keys))]
-}
-
 // read reads keys through a client of its own, linearizably.
 func (a *arena) read() {
 	const name = "reader"
@@ -126,7 +119,7 @@ func (a *arena) read() {
 	}
 	defer c.Close()
 	for a.sleep(time.Duration(rng.Int64N(int64(100 * time.Millisecond)))) {
-		ask := history.Event{Kind: history.Invoke, F: history.Get, Client: name, ID: a.nextID(), Key: a.anyKey(rng)}
+		ask := history.Event{Kind: history.Invoke, F: history.Get, Client: name, ID: a.nextID(), Key: a.plan.AnyKey(rng.IntN)}
 		a.record(ask)
 		ctx, cancel := context.WithTimeout(a.ctx, time.Second)
 		v, err := c.Get(ctx, ask.Key)
@@ -153,7 +146,7 @@ func (a *arena) readLocally() {
 		if n == nil {
 			continue
 		}
-		ask := history.Event{Kind: history.Invoke, F: history.Owner, Node: name, ID: a.nextID(), Key: a.anyKey(rng)}
+		ask := history.Event{Kind: history.Invoke, F: history.Owner, Node: name, ID: a.nextID(), Key: a.plan.AnyKey(rng.IntN)}
 		a.record(ask)
 		o := n.Owner(ask.Key)
 		a.record(history.Event{Kind: history.OK, ID: ask.ID, Owner: o.Owner, Epoch: o.Epoch, Held: o.Held, Expired: o.Expired})
