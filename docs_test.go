@@ -77,13 +77,18 @@ func hasHeading(text, anchor string) bool {
 	return false
 }
 
-// Go code in the documents stands in a test file of this folder, which compiles
-// and mostly runs.
+// Go code in the documents stands in a test file of this folder or of the
+// example, which compiles and mostly runs.
 func TestCodeOfTheDocuments(t *testing.T) {
 	paths, err := filepath.Glob("*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
+	example, err := filepath.Glob("examples/ledger/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths = append(paths, example...)
 	var code strings.Builder
 	for _, path := range paths {
 		code.WriteString(read(t, path))

@@ -189,6 +189,8 @@ func TestWrongUsage(t *testing.T) {
 		{"--id r1 --tenants 0 --peers " + peers, "invalid tenants 0"},
 		{"--id r1 --peers " + peers, "invalid ledgers"},
 		{"--id r1 --ledgers x --log-level loud --peers " + peers, "invalid log-level"},
+		{"--id r1 --ledgers x --dial r2 --peers " + peers, "-dial: invalid peers"},
+		{"--id r1 --ledgers x --dial r2=127.0.0.1:3/127.0.0.1:4 --peers " + peers, `invalid dial "r2"`},
 		{"--id r1 x", `unexpected argument "x"`},
 		{"fleet --replicas 0", "invalid replicas 0"},
 		{"fleet --http nowhere", "invalid http"},

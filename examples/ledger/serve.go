@@ -27,6 +27,7 @@ func runReplica(ctx context.Context, args []string, stdin io.Reader, stderr io.W
 	peers := flags.String("peers", "", "all replicas: r1=HOST:PORT/HOST:PORT,... with the addresses of the node and of the API")
 	flags.StringVar(&cfg.Listen, "listen", "", "HOST:PORT at which the node listens (default: the one in -peers)")
 	flags.StringVar(&cfg.HTTP, "http", "", "HOST:PORT at which the API listens (default: the one in -peers)")
+	dial := flags.String("dial", "", "replicas that this one reaches elsewhere than at their address in -peers, in the same form")
 	flags.StringVar(&cfg.Data, "data", "", "folder of the node's data, this replica's own")
 	flags.StringVar(&cfg.Ledgers, "ledgers", "", "folder of the ledgers, shared by the fleet")
 	flags.IntVar(&cfg.Tenants, "tenants", 100, "number of tenants")
@@ -40,6 +41,11 @@ func runReplica(ctx context.Context, args []string, stdin io.Reader, stderr io.W
 	var err error
 	if cfg.Peers, err = replica.ParsePeers(*peers); err != nil {
 		return err
+	}
+	if *dial != "" {
+		if cfg.Dial, err = replica.ParsePeers(*dial); err != nil {
+			return fmt.Errorf("-dial: %w", err)
+		}
 	}
 	if hclog.LevelFromString(*level) == hclog.NoLevel {
 		return &tenure.InvalidError{Field: "log-level", Value: strconv.Quote(*level), Bound: "debug, info, warn or error"}

@@ -20,6 +20,11 @@ type Config struct {
 	Listen string // HOST:PORT of the node, "" for the one in Peers
 	HTTP   string // HOST:PORT of the API, "" for the one in Peers
 
+	// Dial has the replicas that this one reaches elsewhere than at their
+	// address in Peers: through a proxy, say. Requests that are passed on and
+	// all that the nodes say to each other go there.
+	Dial []Peer
+
 	Data    string // folder of the node's data, this replica's own
 	Ledgers string // folder of the ledgers, shared by the fleet
 	Tenants int    // how many tenants there are: 1 to MaxTenants
@@ -87,6 +92,11 @@ func (c Config) validate() (Config, error) {
 	case c.Ledgers == "":
 		return c, &tenure.InvalidError{Field: "ledgers", Value: `""`, Bound: "a folder that the fleet shares"}
 	}
+	for _, p := range c.Dial {
+		if _, ok := peer(c.Peers, p.ID); !ok {
+			return c, &tenure.InvalidError{Field: "dial", Value: fmt.Sprintf("%q", p.ID), Bound: "replicas in peers"}
+		}
+	}
 	if c.Listen == "" {
 		c.Listen = self.Node
 	}
@@ -98,7 +108,7 @@ func (c Config) validate() (Config, error) {
 
 func (c Config) node() node.Config {
 	self, _ := peer(c.Peers, c.ID)
-	cfg := node.Config{ID: c.ID, Listen: c.Listen, Advertise: self.Node, Dir: c.Data, Logger: c.Logger.Named("node")}
+	cfg := node.Config{ID: c.ID, Listen: c.Listen, Advertise: self.Node, Dir: c.Data, Logger: c.Logger.Named("node"), Network: c.network()}
 	for _, p := range c.Peers {
 		cfg.Peers = append(cfg.Peers, node.Peer{ID: p.ID, Addr: p.Node})
 	}

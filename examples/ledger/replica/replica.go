@@ -80,7 +80,7 @@ func newReplica(cfg Config) *Replica {
 	}
 	r.placement = newPlacement(r.tenants, ids)
 	r.table = table{pursuits: make(map[string]*pursuit), tenancies: make(map[string]*tenancy)}
-	r.peers = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DialContext: (&net.Dialer{Timeout: time.Second}).DialContext}}
+	r.peers = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DialContext: cfg.network().dialHTTP}}
 	r.server = &http.Server{Handler: r.handler(), ReadHeaderTimeout: 10 * time.Second}
 	r.ctx, r.stop = context.WithCancel(context.Background())
 	r.staying, r.depart = context.WithCancel(r.ctx)

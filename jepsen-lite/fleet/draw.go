@@ -1,0 +1,218 @@
+package fleet
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"example.com/tenure/jepsen-lite/check"
+	"example.com/tenure/jepsen-lite/plan"
+)
+
+// Options are what a plan is drawn for.
+type Options struct {
+	Replicas          int
+	Keys              []string
+	TTL               time.Duration
+	Safety, Available time.Duration
+	Kinds             []string // of faults that the fleet can take, none for a run without faults
+	Epochs            bool     // its answers tell the epoch
+	Lists             bool     // it can be read
+}
+
+// Draw makes the plan of a seed. The same seed and options give the same plan
+// in the same version of this package; a plan that was written down stays what
+// it is.
+func Draw(seed uint64, o Options) *Plan {
+	d := &drawing{rng: rand.New(rand.NewPCG(seed, 0x666c656574)), busy: make(map[string]time.Duration)}
+	d.plan = &Plan{
+		Version: Version, Arena: Name, Seed: seed, Replicas: o.Replicas, Keys: o.Keys,
+		TTL: plan.Duration(o.TTL), Safety: plan.Duration(o.Safety), Available: plan.Duration(o.Available),
+		Coverage: map[string]int{check.AcknowledgedData: len(o.Keys)},
+	}
+	d.swarm(o.Kinds)
+	d.faults()
+	if o.Lists {
+		d.plan.Coverage[check.ListedKeys] = len(o.Keys)
+	}
+	if o.Epochs {
+		d.cover()
+	}
+	return d.plan
+}
+
+// A drawing is a plan while it is drawn.
+type drawing struct {
+	rng  *rand.Rand
+	plan *Plan
+	busy map[string]time.Duration // until when something is struck
+	calm time.Duration            // until when no fault may take the majority again
+}
+
+func (d *drawing) one(in int) bool { return d.rng.IntN(in) == 0 }
+
+// between draws whole milliseconds, short ones more often than long ones.
+func (d *drawing) between(low, high time.Duration) time.Duration {
+	low = max(low, time.Millisecond)
+	if high <= low {
+		return low
+	}
+	return time.Duration(float64(low) * math.Pow(float64(high)/float64(low), d.rng.Float64())).Truncate(time.Millisecond)
+}
+
+// swarm draws which kinds of faults exist in this run.
+func (d *drawing) swarm(can []string) {
+	for len(d.plan.Kinds) == 0 && len(can) > 0 {
+		for _, name := range can {
+			if !d.one(3) {
+				d.plan.Kinds = append(d.plan.Kinds, name)
+			}
+		}
+	}
+}
+
+// faults draws the schedule: one fault after the other, which may overlap.
+func (d *drawing) faults() {
+	if len(d.plan.Kinds) == 0 {
+		return
+	}
+	ttl := time.Duration(d.plan.TTL)
+	pause := min(ttl, 2*time.Second)
+	for at := d.between(pause/4, pause); at < time.Duration(d.plan.Safety); at += d.between(pause/3, pause*3) {
+		k, _ := kindOf(d.plan.Kinds[d.rng.IntN(len(d.plan.Kinds))])
+		f := plan.Fault{Kind: k.name, At: plan.Duration(at)}
+		if !k.instant {
+			f.For = plan.Duration(d.between(max(k.shortest, ttl/10), 3*ttl))
+		}
+		d.target(k, &f)
+		if f.Ends() <= time.Duration(d.plan.Safety) && len(f.Targets) > 0 && d.free(&f) && d.bearable(&f) {
+			d.take(f)
+		}
+	}
+}
+
+func (d *drawing) target(k kind, f *plan.Fault) {
+	switch {
+	case !k.links:
+		f.Targets = d.replicas()
+		return
+	case k.name == plan.Slow:
+		f.Delay = plan.Duration(d.between(5*time.Millisecond, time.Duration(d.plan.TTL)/2))
+		f.Jitter = plan.Duration(d.between(time.Millisecond, time.Duration(f.Delay)))
+	case k.name == plan.Throttle:
+		f.Bytes = plan.MinBytes << d.rng.IntN(8)
+	}
+	f.Targets = d.grudge()
+}
+
+// replicas draws one, sometimes some, and seldom all at once.
+func (d *drawing) replicas() []string {
+	names := replicaNames(d.plan.Replicas)
+	d.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	n := 1
+	switch {
+	case d.one(8):
+		n = len(names)
+	case d.one(4):
+		n = 1 + d.rng.IntN(len(names))
+	}
+	return slices.Sorted(slices.Values(names[:n]))
+}
+
+// grudge draws which links suffer: halves, one replica both ways or one way
+// only, or a bridge.
+func (d *drawing) grudge() []string {
+	names := replicaNames(d.plan.Replicas)
+	d.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	if len(names) < 2 {
+		return nil
+	}
+	one, rest := names[:1], names[1:]
+	switch d.rng.IntN(5) {
+	case 0:
+		return links(one, rest)
+	case 1:
+		return links(rest, one)
+	case 2: // all reach the first one, and nobody else
+		if len(rest) > 1 {
+			return links(rest, rest)
+		}
+	case 3:
+		half := 1 + d.rng.IntN(len(names)-1)
+		return append(links(names[:half], names[half:]), links(names[half:], names[:half])...)
+	}
+	return append(links(one, rest), links(rest, one)...)
+}
+
+func links(from, to []string) []string {
+	var out []string
+	for _, a := range from {
+		for _, b := range to {
+			if a != b {
+				out = append(out, plan.Link(a, b))
+			}
+		}
+	}
+	return out
+}
+
+// free reports whether nothing strikes a target yet.
+func (d *drawing) free(f *plan.Fault) bool {
+	for _, target := range f.Targets {
+		if time.Duration(f.At) < d.busy[striking(f, target)] {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *drawing) take(f plan.Fault) {
+	for _, target := range f.Targets {
+		d.busy[striking(&f, target)] = f.Ends()
+	}
+	d.plan.Faults = append(d.plan.Faults, f)
+}
+
+// bearable reports whether a majority of the replicas stays up, or was for a
+// while before: a fleet that never works shows nothing.
+func (d *drawing) bearable(f *plan.Fault) bool {
+	if k, _ := kindOf(f.Kind); k.links {
+		return true
+	}
+	down, until := make(map[string]bool), f.Ends()
+	for _, target := range f.Targets {
+		down[target] = true
+	}
+	for i := range d.plan.Faults {
+		other := &d.plan.Faults[i]
+		if k, _ := kindOf(other.Kind); k.links || other.Ends() <= time.Duration(f.At) {
+			continue
+		}
+		until = max(until, other.Ends())
+		for _, target := range other.Targets {
+			down[target] = true
+		}
+	}
+	if len(down) <= (d.plan.Replicas-1)/2 {
+		return true
+	}
+	if time.Duration(f.At) < d.calm {
+		return false
+	}
+	d.calm = until + 2*time.Duration(d.plan.TTL)
+	return true
+}
+
+// cover calls for another owner where replicas stay away for long enough.
+func (d *drawing) cover() {
+	lapses := 0
+	for _, f := range d.plan.Faults {
+		if (f.Kind == plan.Kill || f.Kind == plan.Pause) && f.For > 2*d.plan.TTL {
+			lapses++
+		}
+	}
+	if lapses > 3 && d.plan.Replicas > 1 {
+		d.plan.Coverage[check.Successions] = 1
+	}
+}

@@ -1,0 +1,110 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"example.com/tenure/jepsen-lite/nemesis"
+	"example.com/tenure/jepsen-lite/plan"
+)
+
+// awaitServing blocks until each key has taken a write, through whatever
+// replica.
+func (a *Arena) awaitServing(ctx context.Context) error {
+	return a.eachKey(ctx, "write", func(ctx context.Context, r Replica, key string) error {
+		ack, err := a.put(ctx, "start", r, key)
+		a.epochs = a.epochs || err == nil && ack.Epoch != 0
+		return err
+	})
+}
+
+// eachKey does something for each key, through one replica after the other,
+// until it succeeds.
+func (a *Arena) eachKey(ctx context.Context, verb string, do func(context.Context, Replica, string) error) error {
+	for i, key := range a.cfg.Keys {
+		for try := i; ; try++ {
+			r := a.replicas[try%len(a.replicas)]
+			err := do(ctx, r, key)
+			if err == nil {
+				break
+			}
+			if errors.Is(err, errors.ErrUnsupported) || !sleep(ctx, retryWait) {
+				return fmt.Errorf("%s %s through %s: %w", verb, key, r.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// explore finds out what the fleet can do.
+func (a *Arena) explore(ctx context.Context) error {
+	if err := a.exploreReads(ctx); err != nil {
+		return err
+	}
+	for _, kind := range a.cfg.Kinds {
+		why, err := a.can(ctx, kind)
+		switch {
+		case err != nil:
+			return fmt.Errorf("try a %s: %w", kind, err)
+		case why != "":
+			a.off[kind] = why
+		default:
+			a.kinds = append(a.kinds, kind)
+		}
+	}
+	return nil
+}
+
+func (a *Arena) exploreReads(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.Start)
+	defer cancel()
+	err := a.eachKey(ctx, "read", func(ctx context.Context, r Replica, key string) error {
+		_, err := a.list(ctx, "start", r, key)
+		return err
+	})
+	switch {
+	case err == nil:
+		a.lists = true
+	case !errors.Is(err, errors.ErrUnsupported):
+		return err
+	case !a.epochs:
+		return errors.New("the fleet tells neither the epochs of its acknowledgements nor what it has: there is nothing to judge")
+	}
+	return nil
+}
+
+// can returns why the fleet can't take faults of a kind, "" if it can. What is
+// done to a replica is tried out on the last one.
+func (a *Arena) can(ctx context.Context, kind string) (why string, err error) {
+	s, last := newStruck(a), a.replicas[len(a.replicas)-1].Name
+	switch {
+	case kind == plan.Kill:
+		return a.try(ctx, kind, s.Kill, s.Start, func() error { return shows(s, last, nemesis.Gone) })
+	case kind == plan.Pause:
+		return a.try(ctx, kind, s.Pause, s.Resume, func() error { return shows(s, last, nemesis.Stopped) })
+	case len(a.replicas) == 1:
+		return "a single replica has no links", nil
+	case a.relays.Made() == 0:
+		return "no replica has dialed an address of Peer.Dial, where faults would strike", nil
+	}
+	return "", nil
+}
+
+func (a *Arena) try(ctx context.Context, kind string, strike, heal func(context.Context, string) error, probe func() error) (why string, err error) {
+	last := a.replicas[len(a.replicas)-1].Name
+	if err := strike(ctx, last); errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Sprintf("the adapter says that it can't: %v", err), nil
+	} else if err != nil {
+		return "", err
+	}
+	return "", errors.Join(probe(), heal(ctx, last))
+}
+
+// shows reports a replica that does not do what it should.
+func shows(s *struck, name string, want nemesis.State) error {
+	if got, _ := s.State(name); got != want { // it has no errors
+		return fmt.Errorf("%s is %v where it must be %v", name, got, want)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+//go:build unix
+
+package jepsenlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	jepsenlite "example.com/tenure/jepsen-lite"
+	"example.com/tenure/jepsen-lite/check"
+	"example.com/tenure/jepsen-lite/report"
+)
+
+// A book is a test that only writes down what it is told.
+type book struct {
+	name string
+	mu   sync.Mutex
+	logs strings.Builder
+	errs strings.Builder
+}
+
+func (b *book) Helper() {}
+
+func (b *book) Name() string { return b.name }
+
+func (b *book) Logf(format string, args ...any) { b.note(&b.logs, format, args) }
+
+func (b *book) Errorf(format string, args ...any) { b.note(&b.errs, format, args) }
+
+func (b *book) note(to *strings.Builder, format string, args []any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fmt.Fprintf(to, format+"\n", args...)
+}
+
+func toyConfig(t *testing.T, f jepsenlite.Fleet) jepsenlite.Config {
+	return jepsenlite.Config{Fleet: f, TTL: 300 * time.Millisecond, Duration: 4 * time.Second, Available: 5 * time.Second, Dir: t.TempDir()}
+}
+
+func rejecting(r *report.Report) []string {
+	var by []string
+	for _, v := range r.Judgement.Violations() {
+		by = append(by, v.Checker+"/"+v.Rule)
+	}
+	slices.Sort(by)
+	return slices.Compact(by)
+}
+
+// A fleet that is right passes under all faults, and the checkers did look.
+func TestRightFleet(t *testing.T) {
+	c := toyConfig(t, newToyFleet(t, noDefect))
+	c.Seed = 3
+	r := jepsenlite.Run(t, c)
+	if r == nil {
+		t.Fatal("no report")
+	}
+	for _, f := range r.Judgement.Findings {
+		if needed := slices.Contains([]string{check.Reigns.Name, check.Kept.Name, check.Available.Name}, f.Checker); needed != (f.Looked > 0) || needed != (f.Verdict == check.Valid) {
+			t.Errorf("%s is %s and looked at %d", f.Checker, f.Verdict, f.Looked)
+		}
+	}
+}
+
+// Each defect is found by the checker that is for it, and the test fails.
+func TestBrokenFleets(t *testing.T) {
+	for defect, by := range map[string]string{
+		twoOwners:    "reigns/R2",
+		losesWrites:  "kept/K1",
+		fallingEpoch: "reigns/R1",
+		writesTwice:  "kept/K3",
+	} {
+		t.Run(defect, func(t *testing.T) {
+			t.Parallel()
+			c := toyConfig(t, newToyFleet(t, defect))
+			c.Faults, c.Seed = []string{"kill"}, 22 // kills all at once, three times
+			b := &book{name: t.Name()}
+			r := jepsenlite.Run(b, c)
+			if r == nil || r.Judgement.Verdict != check.Violated {
+				t.Fatalf("%s%s", &b.logs, &b.errs)
+			}
+			if found := rejecting(r); !slices.Contains(found, by) {
+				t.Errorf("found by %q, want %s", found, by)
+			}
+			if !strings.Contains(b.errs.String(), "violation: ") || !strings.Contains(b.logs.String(), "JEPSENLITE_PLAN=") {
+				t.Errorf("%s%s", &b.logs, &b.errs)
+			}
+		})
+	}
+}
+
+// An inProcess fleet is a map: it can neither be killed nor be paused, has no
+// connections, and tells no epochs.
+type inProcess struct {
+	mu     sync.Mutex
+	values map[string][]uint64
+	mute   bool // it can't be read either
+	refuse bool
+}
+
+func (f *inProcess) Start(context.Context, jepsenlite.Replica) error  { return nil }
+func (f *inProcess) Kill(context.Context, jepsenlite.Replica) error   { return errors.ErrUnsupported }
+func (f *inProcess) Pause(context.Context, jepsenlite.Replica) error  { return errors.ErrUnsupported }
+func (f *inProcess) Resume(context.Context, jepsenlite.Replica) error { return errors.ErrUnsupported }
+
+func (f *inProcess) Write(_ context.Context, _ jepsenlite.Replica, key string, value uint64) (jepsenlite.Ack, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refuse && value%2 == 0 {
+		return jepsenlite.Ack{}, fmt.Errorf("%d: %w", value, jepsenlite.ErrRefused)
+	}
+	f.values[key] = append(f.values[key], value)
+	return jepsenlite.Ack{}, nil
+}
+
+func (f *inProcess) Read(_ context.Context, _ jepsenlite.Replica, key string) (jepsenlite.Values, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mute {
+		return jepsenlite.Values{}, errors.ErrUnsupported
+	}
+	return jepsenlite.Values{Values: slices.Clone(f.values[key])}, nil
+}
+
+// What an adapter can't do is off, is told, and is in the reports.
+func TestUnsupported(t *testing.T) {
+	f := &inProcess{values: make(map[string][]uint64), refuse: true}
+	c := toyConfig(t, f)
+	c.Duration = time.Second
+	b := &book{name: t.Name()}
+	r := jepsenlite.Run(b, c)
+	if r == nil || r.Judgement.Verdict != check.Valid || b.errs.Len() > 0 {
+		t.Fatalf("%s%s", &b.logs, &b.errs)
+	}
+	for _, kind := range jepsenlite.FleetFaults() {
+		if !strings.Contains(b.logs.String(), "fault "+kind+" is off: ") {
+			t.Errorf("it is not said that %s is off: %s", kind, &b.logs)
+		}
+	}
+	for _, f := range r.Judgement.Findings {
+		if f.Checker == check.Reigns.Name && (f.Verdict != check.Skipped || !strings.Contains(f.Reason, "epochs")) {
+			t.Errorf("reigns is %s: %s", f.Verdict, f.Reason)
+		}
+	}
+	for _, name := range []string{report.JSONFile, report.JUnitFile, report.HTMLFile} {
+		paths, err := filepath.Glob(filepath.Join(c.Dir, t.Name(), "seed-*", name))
+		if err != nil || len(paths) != 1 {
+			t.Fatalf("%s: %q, %v", name, paths, err)
+		}
+		if text, err := os.ReadFile(paths[0]); err != nil || !strings.Contains(string(text), "no replica has dialed") {
+			t.Errorf("%s does not tell what is off: %v", name, err)
+		}
+	}
+}
+
+// A fleet of which nothing can be judged is refused.
+func TestNothingToJudge(t *testing.T) {
+	b := &book{name: t.Name()}
+	r := jepsenlite.Run(b, toyConfig(t, &inProcess{values: make(map[string][]uint64), mute: true}))
+	if r != nil || !strings.Contains(b.errs.String(), "nothing to judge") {
+		t.Errorf("%v, %s", r, &b.errs)
+	}
+}
+
+func TestInvalidConfig(t *testing.T) {
+	f := &inProcess{}
+	for _, c := range []struct {
+		field  string
+		config jepsenlite.Config
+	}{
+		{"Fleet", jepsenlite.Config{TTL: time.Second}},
+		{"ttl", jepsenlite.Config{Fleet: f}},
+		{"replicas", jepsenlite.Config{Fleet: f, TTL: time.Second, Replicas: 10}},
+		{"Ports", jepsenlite.Config{Fleet: f, TTL: time.Second, Ports: 10}},
+		{"keys", jepsenlite.Config{Fleet: f, TTL: time.Second, Keys: []string{"a", "a"}}},
+		{"Faults", jepsenlite.Config{Fleet: f, TTL: time.Second, Faults: []string{"fire"}}},
+		{"safety", jepsenlite.Config{Fleet: f, TTL: time.Second, Duration: time.Millisecond}},
+		{"Rate", jepsenlite.Config{Fleet: f, TTL: time.Second, Rate: -1}},
+	} {
+		b := &book{name: t.Name()}
+		if r := jepsenlite.Run(b, c.config); r != nil || !strings.Contains(b.errs.String(), "invalid "+c.field) {
+			t.Errorf("%s: %v, %q", c.field, r, &b.errs)
+		}
+	}
+	t.Setenv(jepsenlite.EnvSeed, "x")
+	b := &book{name: t.Name()}
+	if jepsenlite.Run(b, jepsenlite.Config{Fleet: f, TTL: time.Second}); !strings.Contains(b.errs.String(), jepsenlite.EnvSeed) {
+		t.Errorf("a seed that is none: %q", &b.errs)
+	}
+}
+
+// A hasty book is a test that ends soon.
+type hasty struct{ book }
+
+func (h *hasty) Deadline() (time.Time, bool) { return time.Now().Add(10 * time.Second), true }
+
+// A test that would be over before the run is refused before anything starts.
+func TestTooLittleTime(t *testing.T) {
+	h := &hasty{book{name: t.Name()}}
+	if r := jepsenlite.Run(h, toyConfig(t, &inProcess{})); r != nil || !strings.Contains(h.errs.String(), "-timeout") {
+		t.Errorf("%v, %q", r, &h.errs)
+	}
+}
+
+// A plan that was written down is carried out again, whatever else is asked
+// for, and one of another fleet is refused.
+func TestPlanAgain(t *testing.T) {
+	c := toyConfig(t, &inProcess{values: make(map[string][]uint64)})
+	c.Duration, c.Seed = time.Second, 5
+	if jepsenlite.Run(t, c) == nil {
+		t.Fatal("no report")
+	}
+	paths, err := filepath.Glob(filepath.Join(c.Dir, t.Name(), "seed-5-*", jepsenlite.PlanFile))
+	if err != nil || len(paths) != 1 {
+		t.Fatalf("%q, %v", paths, err)
+	}
+	t.Setenv(jepsenlite.EnvPlan, paths[0])
+	t.Setenv(jepsenlite.EnvDir, t.TempDir())
+	b := &book{name: t.Name()}
+	c.Fleet, c.Seed = &inProcess{values: make(map[string][]uint64)}, 6
+	if r := jepsenlite.Run(b, c); r == nil || b.errs.Len() > 0 || !strings.Contains(b.logs.String(), "seed 5") {
+		t.Errorf("%s%s", &b.logs, &b.errs)
+	}
+	if moved, _ := filepath.Glob(filepath.Join(os.Getenv(jepsenlite.EnvDir), t.Name(), "seed-5-*", jepsenlite.HistoryFile)); len(moved) != 1 {
+		t.Errorf("the run is not where %s says: %q", jepsenlite.EnvDir, moved)
+	}
+	c.Keys = []string{"another"}
+	if jepsenlite.Run(b, c); !strings.Contains(b.errs.String(), "invalid keys") {
+		t.Errorf("a plan of another fleet: %q", &b.errs)
+	}
+}
