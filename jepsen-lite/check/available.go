@@ -24,6 +24,7 @@ func checkAvailable(h *history.History, f *Finding) {
 	healed, phased := h.PhaseStart(history.PhaseLiveness)
 	bound := h.Terms.Available
 	if !phased || bound == 0 {
+		f.Verdict, f.Reason = Skipped, "the plan sets no bound"
 		return
 	}
 	ops := h.ByKey()

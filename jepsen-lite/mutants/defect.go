@@ -1,17 +1,19 @@
 package mutants
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"example.com/tenure/jepsen-lite/plan"
 )
 
-//go:embed defects/*.txt
+//go:embed defects/*.txt plans/*.json
 var files embed.FS
 
 // A Defect is something that may be wrong with the product.
@@ -23,10 +25,15 @@ type Defect struct {
 	// Survives says why the harness does not see it; "" if it must.
 	Survives string
 	Seeds    int // that are tried, from 1
+	// Takes is how long it took to catch it when that was last measured,
+	// without building; 0 is unknown.
+	Takes time.Duration
+
 	draw     plan.Options
 	keys     int // in place of what the seed draws, if not 0
 	replicas int // likewise, if it is more than that
 	snapshot uint64
+	fixed    *plan.Plan // in place of all that is drawn, but for the seed
 }
 
 // A Change is one replacement in a file of the module.
@@ -63,12 +70,29 @@ func All() ([]Defect, error) {
 	return all, nil
 }
 
+// Cheapest returns the n defects that are caught soonest, by name. Those of
+// which that is unknown come last.
+func Cheapest(all []Defect, n int) []Defect {
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(a, b Defect) int {
+		return cmp.Or(-cmp.Compare(min(a.Takes, 1), min(b.Takes, 1)), cmp.Compare(a.Takes, b.Takes))
+	})
+	sorted = sorted[:min(n, len(sorted))]
+	slices.SortFunc(sorted, func(a, b Defect) int { return cmp.Compare(a.Name, b.Name) })
+	return sorted
+}
+
 // Faults names the kinds of faults of the defect's plans.
-func (d *Defect) Faults() []string { return d.draw.Kinds }
+func (d *Defect) Faults() []string { return d.Plan(1).Kinds }
 
 // Plan returns the plan of a seed. It calls for no coverage: whether the defect
 // is seen is all that matters.
 func (d *Defect) Plan(seed uint64) *plan.Plan {
+	if d.fixed != nil {
+		p := *d.fixed
+		p.Seed, p.Coverage = seed, nil
+		return &p
+	}
 	p := plan.Draw(seed, d.draw)
 	if d.keys != 0 {
 		p.Keys = d.keys

@@ -46,6 +46,12 @@ func (d *Defect) set(field, value string) (err error) {
 		d.Expects = strings.Split(value, ",")
 	case "faults":
 		d.draw.Kinds = strings.Split(value, ",")
+	case "workload":
+		d.draw.Workload = strings.Split(value, ",")
+	case "plan":
+		d.fixed, err = readPlan(value)
+	case "takes":
+		d.Takes, err = time.ParseDuration(value)
 	case "duration":
 		d.draw.Safety, err = time.ParseDuration(value)
 	case "timed":
@@ -62,6 +68,15 @@ func (d *Defect) set(field, value string) (err error) {
 		err = errors.New("no such field")
 	}
 	return err
+}
+
+// readPlan reads a plan that was written by hand, next to the defects.
+func readPlan(name string) (*plan.Plan, error) {
+	text, err := files.ReadFile("plans/" + name + ".json")
+	if err != nil {
+		return nil, err
+	}
+	return plan.Parse(text)
 }
 
 // parseChanges reads pairs of '-- FILE: find --' and '-- FILE: replace --', each

@@ -64,7 +64,8 @@ func (s *Source) Build(ctx context.Context, d *Defect, dir string) (string, erro
 		return "", err
 	}
 	binary := filepath.Join(dir, "jepsen-lite")
-	args := []string{"build", "-o", binary}
+	// What a debugger needs is most of the time that linking takes.
+	args := []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", binary}
 	if d != nil {
 		overlay, err := s.overlay(d, dir)
 		if err != nil {

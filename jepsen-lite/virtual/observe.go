@@ -22,10 +22,10 @@ import (
 func (a *arena) observe(wg *sync.WaitGroup) {
 	wg.Go(a.watchLeaders)
 	wg.Go(a.readLocally)
-	wg.Go(a.read)
 	for i := range a.plan.Nodes {
 		s := a.nodes[plan.NodeName(i)]
 		wg.Go(s.watch)
+		wg.Go(func() { a.read(i) })
 	}
 	wg.Go(func() {
 		for a.sleep(10 * time.Second) {
@@ -108,17 +108,18 @@ func (s *server) tell(w *node.Watch, client string) {
 	}
 }
 
-// read reads keys through a client of its own, linearizably.
-func (a *arena) read() {
-	const name = "reader"
-	rng := rand.New(rand.NewPCG(a.plan.Seed, 3))
-	c, err := node.Dial(node.ClientConfig{Addrs: a.addrs, Network: a.net.Host(name)})
+// read reads keys linearizably, through a client that knows the i-th node only:
+// that may be the one that believes to lead and does not any more.
+func (a *arena) read(i int) {
+	name := "reader-" + plan.NodeName(i)
+	rng := rand.New(rand.NewPCG(a.plan.Seed, uint64(1000+i)))
+	c, err := node.Dial(node.ClientConfig{Addrs: []string{addr(plan.NodeName(i))}, Network: a.net.Host(name)})
 	if err != nil {
 		a.fail("start the reader: %w", err)
 		return
 	}
 	defer c.Close()
-	for a.sleep(time.Duration(rng.Int64N(int64(100 * time.Millisecond)))) {
+	for a.sleep(time.Duration(rng.Int64N(int64(200 * time.Millisecond)))) {
 		ask := history.Event{Kind: history.Invoke, F: history.Get, Client: name, ID: a.nextID(), Key: a.plan.AnyKey(rng.IntN)}
 		a.record(ask)
 		ctx, cancel := context.WithTimeout(a.ctx, time.Second)
