@@ -51,7 +51,8 @@ func TestRestartFromSnapshots(t *testing.T) {
 	}
 }
 
-// newestSnapshot returns the folder of the newest snapshot that is complete.
+// newestSnapshot returns the folder of the newest snapshot that is complete, ""
+// for none.
 func newestSnapshot(t *testing.T, dir string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "snapshots", "*-*", "state.bin"))
@@ -61,8 +62,64 @@ func newestSnapshot(t *testing.T, dir string) string {
 	newest := ""
 	for _, path := range found {
 		if filepath.Ext(filepath.Dir(path)) != ".tmp" {
-			newest = max(newest, filepath.Dir(path))
+			if dir := filepath.Dir(path); indexOf(t, dir) > indexOf(t, newest) {
+				newest = dir
+			}
 		}
 	}
 	return newest
+}
+
+// A follower that was away until the leader's log begins behind its own gets a
+// snapshot, onto its disk, and starts from that as well.
+func TestSnapshotReachesAFollower(t *testing.T) {
+	c := newClusterWith(t, 3, func(cfg *node.Config) { cfg.SnapshotThreshold = 10 })
+	ctx := within(t, 60*time.Second)
+	away := c.others(c.leader())[0].Status().ID
+	if err := c.nodes[away].Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := newestSnapshot(t, c.dirs[away])
+	leader := c.leader()
+	epochs := make(map[string]uint64)
+	// The log keeps 64 entries behind a snapshot.
+	for i := 0; indexOf(t, newestSnapshot(t, c.dirs[leader.Status().ID])) < 200; i++ {
+		key := fmt.Sprint(i)
+		g, err := acquire(ctx, leader, key, "o", "1", time.Hour, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		epochs[key] = g.Record.Epoch
+	}
+	for life := range 2 {
+		n := c.open(away)
+		if err := n.WaitReady(ctx); err != nil {
+			t.Fatalf("life %d: %v", life, err)
+		}
+		for key, epoch := range epochs {
+			if v, err := n.Get(ctx, key); err != nil || !v.Record.Held || v.Record.Epoch != epoch {
+				t.Fatalf("life %d, %s: %+v, %v; want epoch %d, held", life, key, v, err, epoch)
+			}
+		}
+		if err := n.Close(); err != nil {
+			t.Errorf("life %d: %v", life, err)
+		}
+	}
+	if newestSnapshot(t, c.dirs[away]) == before {
+		t.Error("the follower has no other snapshot on its disk")
+	}
+}
+
+// indexOf returns the log index that a snapshot's folder has in its name, 0 for
+// none.
+func indexOf(t *testing.T, dir string) (index uint64) {
+	t.Helper()
+	if dir == "" {
+		return 0
+	}
+	var term, at uint64
+	if _, err := fmt.Sscanf(filepath.Base(dir), "%d-%d-%d", &term, &index, &at); err != nil {
+		t.Fatalf("snapshot %s: %v", dir, err)
+	}
+	return index
 }
