@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 	"strconv"
+	"time"
 )
 
 // The workloads.
@@ -19,7 +20,8 @@ func Workloads() []string { return []string{Contended, Batches, TTLs, Ledger} }
 // The number of keys of each workload but Contended, whose number the plan
 // says.
 const (
-	batchKeys    = 300
+	fewestBatch  = 100
+	mostBatch    = 300
 	changingKeys = 2
 	ledgerKeys   = 1
 )
@@ -31,7 +33,8 @@ func KeyName(i int) string { return "k" + strconv.Itoa(i+1) }
 func (p *Plan) KeysOf(workload string) []string {
 	switch workload {
 	case Batches:
-		return numbered("b", batchKeys)
+		// About three hundred renewals a second, whatever the TTL.
+		return numbered("b", min(max(fewestBatch, int(p.TTL/Duration(10*time.Millisecond))), mostBatch))
 	case TTLs:
 		return numbered("t", changingKeys)
 	case Ledger:
