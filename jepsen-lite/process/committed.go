@@ -28,7 +28,7 @@ func (d disk) entries(f func(raft.Log)) error {
 			f(entry)
 		}
 	}
-	stores, err := d.bolt().Open(hclog.NewNullLogger())
+	stores, err := d.kept.Open(hclog.NewNullLogger())
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (a *arena) writeLog(commit uint64) error {
 	log := make(map[uint64]raft.Log)
 	for i := range a.Plan.Nodes {
 		name := plan.NodeName(i)
-		err := disk{dir: a.dataDir(name)}.entries(func(entry raft.Log) {
+		err := boltDisk(a.dataDir(name)).entries(func(entry raft.Log) {
 			if had, known := log[entry.Index]; entry.Index <= commit && (!known || had.Term < entry.Term) {
 				log[entry.Index] = entry
 			}

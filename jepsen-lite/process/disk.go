@@ -14,16 +14,20 @@ import (
 	"example.com/tenure/node"
 )
 
-// A disk is a node's data in bolt files. Beside them it keeps every entry that
-// was compacted away, so that the whole log can be read back. It implements
-// node.Storage.
+// A disk is a node's data. Beside it it keeps every entry that was compacted
+// away, so that the whole log can be read back. It implements node.Storage.
 type disk struct {
+	kept     node.Storage
 	dir      string
 	installs func(index uint64) // told of each snapshot that came from the leader
 }
 
-func (d disk) bolt() node.Storage { return node.BoltStorage(filepath.Join(d.dir, "bolt")) }
-func (d disk) archive() string    { return filepath.Join(d.dir, "compacted.jsonl") }
+// boltDisk returns the disk of a node whose data is in bolt files in a folder.
+func boltDisk(dir string) disk {
+	return disk{kept: node.BoltStorage(filepath.Join(dir, "bolt")), dir: dir, installs: func(uint64) {}}
+}
+
+func (d disk) archive() string { return filepath.Join(d.dir, "compacted.jsonl") }
 
 // Open implements node.Storage.
 func (d disk) Open(logger hclog.Logger) (node.Stores, error) {
@@ -34,7 +38,7 @@ func (d disk) Open(logger hclog.Logger) (node.Stores, error) {
 	if err != nil {
 		return node.Stores{}, err
 	}
-	stores, err := d.bolt().Open(logger)
+	stores, err := d.kept.Open(logger)
 	if err != nil {
 		return node.Stores{}, errors.Join(err, archive.Close())
 	}

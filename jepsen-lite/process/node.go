@@ -45,10 +45,11 @@ func (p *person) open(ctx context.Context) (*node.Node, error) {
 		name := plan.NodeName(i)
 		peers = append(peers, node.Peer{ID: name, Addr: nodeAddr(name)})
 	}
-	addr := nodeAddr(p.setup.Name)
+	addr, data := nodeAddr(p.setup.Name), boltDisk(p.setup.Dir)
+	data.installs = p.installed
 	return node.Open(ctx, node.Config{
 		ID: p.setup.Name, Listen: addr, Advertise: addr, Peers: peers,
-		Storage:         disk{dir: p.setup.Dir, installs: p.installed},
+		Storage:         data,
 		Network:         newNetwork(p.setup.Dials, func(addr string) { p.say(word{Listens: addr}) }),
 		ElectionTimeout: time.Duration(p.setup.Plan.Election), SnapshotThreshold: p.setup.Plan.Snapshot, Logger: p.logger,
 	})
