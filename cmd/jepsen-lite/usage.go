@@ -3,7 +3,7 @@ package main
 const usage = `jepsen-lite puts lease clusters under faults and checks that a key has at most one owner.
 
 usage:
-  jepsen-lite run [--arena virtual] [--workload W,...] [--faults F,...] [--duration D] [--seed N] [--runs N] [--timed] [--jobs N] [--keep] [--out DIR]
+  jepsen-lite run [--arena virtual|process] [--workload W,...] [--faults F,...] [--duration D] [--seed N] [--runs N] [--for D] [--timed] [--jobs N] [--keep] [--out DIR]
   jepsen-lite replay DIR|PLAN [--runs N] [--jobs N] [--keep] [--out DIR]
   jepsen-lite check HISTORY [--out DIR]
   jepsen-lite mutants [--only NAME,...] [--out DIR]
@@ -12,12 +12,14 @@ run draws a plan from a seed, carries it out and judges what happened. Its folde
 nodes' logs, results.json, junit.xml and timeline.html. With --runs it goes on with the seeds that follow until one is
 a violation, some of them at once, and keeps only the folders of runs that are not valid.
 
+  --arena     virtual: everything simulated, in virtual time; process: real processes of this host, in real time; default virtual
   --workload  what the cluster is asked to do: %s; default all
   --faults    which faults exist: %s; default: the seed draws
   --duration  how long faults come and go, in the run's own time; default 1m
+  --for       how long runs are begun, in real time, one seed after the other
   --seed      default: from the system's random source
   --timed     keep all clocks within the margin, so that claim A is always judged
-  --jobs      how many runs go on at once; default: as many as there are processors
+  --jobs      how many runs go on at once; default: as many as there are processors, and one of real processes
   --keep      keep the folders of valid runs as well
   --out       default: jepsen-lite-out/seed-N
 
