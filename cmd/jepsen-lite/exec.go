@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -85,8 +84,9 @@ func run(args []string, env environment) (int, error) {
 	duration := flags.Duration("duration", time.Minute, "")
 	seed := flags.Uint64("seed", anySeed(), "")
 	runs := flags.Uint64("runs", 1, "")
+	lasting := flags.Duration("for", 0, "")
 	timed := flags.Bool("timed", false, "")
-	jobs := flags.Int("jobs", runtime.NumCPU(), "")
+	jobs := flags.Int("jobs", 0, "")
 	keep := flags.Bool("keep", false, "")
 	out := flags.String("out", "", "")
 	if _, err := parse(flags, args, 0); err != nil {
@@ -96,13 +96,22 @@ func run(args []string, env environment) (int, error) {
 	if err := validate(o, *runs, *arena); err != nil {
 		return 0, err
 	}
+	if *jobs == 0 {
+		*jobs = runsAtOnce(*arena)
+	}
 	if err := checkSoak(*runs, *jobs); err != nil {
 		return 0, err
+	}
+	if *lasting < 0 {
+		return 0, fmt.Errorf("%w: --for %v must not be negative", errUsage, *lasting)
+	}
+	if *lasting > 0 {
+		*runs = endless
 	}
 	draw := func(seed uint64) (*plan.Plan, string) { return plan.Draw(seed, o), folder(*out, seed, *runs) }
 	if *runs > 1 {
 		return env.test(func(t *testing.T) int {
-			return (&soak{env: env, jobs: *jobs, keep: *keep, draw: draw}).run(t, *seed, *runs)
+			return (&soak{env: env, jobs: *jobs, keep: *keep, lasting: *lasting, draw: draw}).run(t, *seed, *runs)
 		}), nil
 	}
 	p, dir := draw(*seed)

@@ -18,18 +18,21 @@ import (
 func replay(args []string, env environment) (int, error) {
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
 	runs := flags.Uint64("runs", 1, "")
-	jobs := flags.Int("jobs", runtime.NumCPU(), "")
+	jobs := flags.Int("jobs", 0, "")
 	keep := flags.Bool("keep", false, "")
 	out := flags.String("out", "", "")
 	paths, err := parse(flags, args, 1)
 	if err != nil {
 		return 0, err
 	}
-	if err := checkSoak(*runs, *jobs); err != nil {
-		return 0, err
-	}
 	p, dir, err := planAt(paths[0])
 	if err != nil {
+		return 0, err
+	}
+	if *jobs == 0 {
+		*jobs = runsAtOnce(p.Arena)
+	}
+	if err := checkSoak(*runs, *jobs); err != nil {
 		return 0, err
 	}
 	if *out == "" {
@@ -54,6 +57,15 @@ func planAt(path string) (p *plan.Plan, dir string, err error) {
 	}
 	p, err = plan.ReadFile(filepath.Join(path, jepsenlite.PlanFile))
 	return p, path, err
+}
+
+// runsAtOnce returns how many runs go on at once where nobody said. Those of
+// real processes go on alone: they would slow each other down.
+func runsAtOnce(arena string) int {
+	if arena == plan.Process {
+		return 1
+	}
+	return runtime.NumCPU()
 }
 
 // checkSoak refuses numbers of runs and of those at once that make no sense.

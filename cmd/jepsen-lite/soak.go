@@ -21,8 +21,11 @@ type soak struct {
 	env  environment
 	jobs int  // runs at once
 	keep bool // folders of valid runs, too
-	draw func(n uint64) (p *plan.Plan, dir string)
+	// lasting is for how long runs are begun; 0 is without an end.
+	lasting time.Duration
+	draw    func(n uint64) (p *plan.Plan, dir string)
 
+	begun  time.Time
 	mu     sync.Mutex
 	next   uint64 // seed
 	end    uint64 // the first one that is too many
@@ -31,11 +34,18 @@ type soak struct {
 	length time.Duration // of the cluster's time
 }
 
+// endless is more runs than anybody will see the end of.
+const endless = 1 << 62
+
 // run carries out n runs from a seed on, and returns the worst exit code.
 func (s *soak) run(t *testing.T, seed, n uint64) int {
 	s.next, s.end, s.tally = seed, seed+n, make(map[check.Verdict]int)
-	fmt.Fprintf(s.env.stdout, "%d runs, %d to %d, %d at once\n", n, seed, seed+n-1, s.jobs)
-	begun := time.Now()
+	if n == endless {
+		fmt.Fprintf(s.env.stdout, "runs from %d on for %v, %d at once\n", seed, s.lasting, s.jobs)
+	} else {
+		fmt.Fprintf(s.env.stdout, "%d runs, %d to %d, %d at once\n", n, seed, seed+n-1, s.jobs)
+	}
+	s.begun = time.Now()
 	var workers sync.WaitGroup
 	for range s.jobs {
 		workers.Go(func() {
@@ -45,7 +55,7 @@ func (s *soak) run(t *testing.T, seed, n uint64) int {
 		})
 	}
 	workers.Wait()
-	s.sum(time.Since(begun))
+	s.sum(time.Since(s.begun))
 	switch {
 	case s.failed > 0:
 		return exitCrashed
@@ -61,7 +71,8 @@ func (s *soak) run(t *testing.T, seed, n uint64) int {
 func (s *soak) take() (seed uint64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.next == s.end || s.failed+s.tally[check.Violated] > 0 {
+	over := s.lasting > 0 && time.Since(s.begun) > s.lasting
+	if over || s.next == s.end || s.failed+s.tally[check.Violated] > 0 {
 		return 0, false
 	}
 	s.next++
