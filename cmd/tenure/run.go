@@ -29,25 +29,28 @@ the lease was lost or not renewed.
 The lease is renewed in the background. Its fence, TTL minus margin after the
 newest renewal was SENT, is when the command must not run any more:
 
-  - A margin before the fence (less if the margin is more than a quarter of the
-    TTL) the command's process group gets SIGTERM, to end in order.
-  - At the fence, or at once if the store says that the tenure is over, the
-    group and all that it started gets SIGKILL. The same happens if 'tenure
-    run' is killed, or stopped and not continued before the fence. A second
-    process, 'tenure supervise', sees to it.
+  - 250 ms before the fence (less if that is more than a tenth of the TTL
+    without the margin) the command's process group and all that it started
+    gets SIGKILL, so that they are dead at the fence on a busy machine, too. At
+    once, if the store says that the tenure is over. The same happens if 'tenure
+    run' is killed, or stopped and not continued before. A second process,
+    'tenure supervise', sees to it.
+  - A margin before that (less if the margin is a large part of the TTL) they get
+    SIGTERM, to end in order.
 
 The command has a process group of its own. SIGINT, SIGTERM, SIGHUP, SIGQUIT,
 SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on to it. If standard input
 and output are the terminal, the group becomes the terminal's foreground group,
 so that Ctrl-C and Ctrl-Z go to the command. Ctrl-Z stops 'tenure run' with it,
-and a job that is not continued before the fence is killed. What the command
+and a job that is not continued in time is killed. What the command
 leaves running when it ends gets SIGTERM, then SIGKILL, before the key is
 released: a daemon is not a command to run this way.
 
 What it can't do: a process that hangs in the kernel dies only when the kernel
 lets go of it, and the key is then not released but left to expire; a machine
-that is frozen as a whole may run the command for an instant when it thaws. Let
-the store that the command writes to check the epoch. It works on Linux only.
+that is frozen as a whole, or on which nothing is run for longer than the margin
+and those 250 ms, may run the command for an instant when it thaws. Let the store
+that the command writes to check the epoch. It works on Linux only.
 
   tenure run tenant-1 --ttl 30s --wait 10m -- ./server --port 8080
 `,
@@ -112,10 +115,19 @@ func notFound(err error) error {
 	return &commandError{code: code, err: err}
 }
 
-// grace returns how long before the fence the command is asked to end: the
-// margin. But at most a third of what a grant leaves to use, since a renewal is
-// not due before three eighths of it have passed.
-func (r *run) grace() time.Duration { return min(r.margin, (r.ttl-r.margin)/3) }
+// mostDying bounds what dying returns.
+const mostDying = 250 * time.Millisecond
+
+// dying returns how long before the fence the command is killed: time in which
+// its supervisor wakes up, finds all processes, and the kernel ends them, on a
+// machine that has much else to do. The margin, which is for clocks, comes on
+// top.
+func (r *run) dying() time.Duration { return min(mostDying, (r.ttl-r.margin)/10) }
+
+// grace returns how long before the kill the command is asked to end: the
+// margin. But grace and dying are at most a third of what a grant leaves to use,
+// since a renewal is not due before three eighths of it have passed.
+func (r *run) grace() time.Duration { return min(r.margin, (r.ttl-r.margin)/3-r.dying()) }
 
 // environment returns what the command finds in its environment.
 func (r *run) environment(owner string, epoch uint64) []string {

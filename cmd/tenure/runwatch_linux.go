@@ -61,8 +61,8 @@ func (w *watch) command(signals chan os.Signal) error {
 // read before the lease, so they can only be early.
 func (w *watch) now() supervise.Limits {
 	now := supervise.Now()
-	fence := now.Add(w.lease.Remaining())
-	return supervise.Limits{Warn: fence.Add(-w.grace()), Fence: fence}
+	kill := now.Add(w.lease.Remaining() - w.dying())
+	return supervise.Limits{Warn: kill.Add(-w.grace()), Kill: kill}
 }
 
 // beats is how often within a grant the limits are brought up to date.
@@ -95,11 +95,11 @@ func (w *watch) loop(held context.Context, signals <-chan os.Signal) error {
 // extend tells the supervisor of a renewal.
 func (w *watch) extend() {
 	limits := w.now()
-	if limits.Fence <= w.limits.Fence {
+	if limits.Kill <= w.limits.Kill {
 		return
 	}
 	// If the supervisor can't be told it is dead, which its reports' end
-	// says, or stopped, which costs the command its life at the fence.
+	// says, or stopped, which costs the command its life before the fence.
 	if w.process.Extend(limits) == nil {
 		w.limits = limits
 	}

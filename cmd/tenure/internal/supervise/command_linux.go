@@ -97,10 +97,19 @@ func (p *Process) Signal(sig syscall.Signal) error { return p.front.send(order{S
 // when the command is gone: that is why the supervisor does it.
 func (p *Process) Halt() error { return p.front.send(order{Halt: true}) }
 
-// Kill kills the supervisor, the command and all that it started, and returns
+// Kill kills the command, all that it started, and the supervisor, and returns
 // when they are gone. An error says who was still there when ctx ended; then
 // the key must not be let go. The pid is what the report Started told, or 0.
 func (p *Process) Kill(ctx context.Context, pid int) error {
+	// When the socket closes the supervisor starts to kill, too. It is not ended
+	// before the signal was sent to all: if one of the two is held up now, the
+	// other goes on.
+	_ = p.front.file.Close() // says nothing more than the signals
+	for _, d := range descendants(os.Getpid()) {
+		if d.pid != p.supervisor.Pid {
+			d.signal(unix.SIGKILL)
+		}
+	}
 	// Once the supervisor is dead, its children are this process's.
 	if err := p.end(); err != nil {
 		return err
@@ -117,7 +126,7 @@ func (p *Process) end() error {
 	if p.reaped {
 		return nil
 	}
-	_ = p.front.file.Close() // says nothing more than the signal
+	_ = p.front.file.Close() // fails only if it is closed
 	_ = p.supervisor.Kill()  // fails only if it is dead
 	if _, err := p.supervisor.Wait(); err != nil {
 		return fmt.Errorf("supervisor: %w", err)

@@ -2,8 +2,12 @@ package supervise
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"os"
+	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -36,45 +40,74 @@ func (d descendant) signal(sig syscall.Signal) {
 }
 
 // descendants returns the children of a process, theirs, and so on. One look
-// finds all, however deep: there is no time at the fence to wait for orphans to
-// come up one by one.
+// finds all, however deep: there is no time at the kill to wait for orphans to
+// come up one by one. It costs what there are descendants, however many other
+// processes the machine runs: on a busy one, a look at all of them takes longer
+// than the dying.
 func descendants(of int) []descendant {
-	children := make(map[int][]int)
-	for _, pid := range processes() {
-		parent := parentOf(pid)
-		children[parent] = append(children[parent], pid)
-	}
 	var found []descendant
-	parents := []int{of}
-	for len(parents) > 0 {
-		parent := parents[0]
-		parents = append(parents[1:], children[parent]...)
-		for _, pid := range children[parent] {
-			found = append(found, descendant{pid, parent})
+	seen := map[int]bool{of: true} // so that this ends, whatever was read
+	for parents := []int{of}; len(parents) > 0; parents = parents[1:] {
+		for _, pid := range children(parents[0]) {
+			if !seen[pid] {
+				seen[pid] = true
+				parents = append(parents, pid)
+				found = append(found, descendant{pid, parents[0]})
+			}
 		}
-		delete(children, parent) // so that this ends, whatever was read
 	}
 	return found
 }
 
-// processes returns the numbers of all processes.
-func processes() []int {
-	proc, err := os.Open("/proc")
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = proc.Close() }() // it was only read
-	names, err := proc.Readdirnames(-1)
-	if err != nil {
-		return nil
-	}
-	var pids []int
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
-			pids = append(pids, pid)
+// children returns the children of a process, as far as they are still there:
+// one may be left out when another ends in that instant.
+func children(parent int) []int {
+	tasks := "/proc/" + strconv.Itoa(parent) + "/task/"
+	var found []int
+	for _, thread := range numbersIn(tasks) {
+		list, err := os.ReadFile(tasks + strconv.Itoa(thread) + "/children")
+		if errors.Is(err, fs.ErrNotExist) && !listsChildren() {
+			return childrenAmong(numbersIn("/proc"), parent)
+		}
+		for _, field := range bytes.Fields(list) {
+			if pid, err := strconv.Atoi(string(field)); err == nil {
+				found = append(found, pid)
+			}
 		}
 	}
-	return pids
+	return found
+}
+
+// listsChildren reports whether the kernel lists the children of a thread,
+// which some are built without.
+var listsChildren = sync.OnceValue(func() bool {
+	_, err := os.Stat("/proc/thread-self/children")
+	return err == nil
+})
+
+// childrenAmong returns those of the processes whose parent is a certain one.
+func childrenAmong(pids []int, parent int) []int {
+	return slices.DeleteFunc(pids, func(pid int) bool { return parentOf(pid) != parent })
+}
+
+// numbersIn returns the names in a folder of /proc that are numbers.
+func numbersIn(folder string) []int {
+	dir, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }() // it was only read
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil
+	}
+	var numbers []int
+	for _, name := range names {
+		if number, err := strconv.Atoi(name); err == nil {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
 }
 
 // parentOf returns the parent of a process, or -1 if it is gone.

@@ -28,11 +28,17 @@ type family struct {
 	gone   bool           // the leader has been reaped, maybe by another process
 	code   int            // the leader's exit code, once this process has reaped it
 	stop   syscall.Signal // that stopped the leader since the last look, or 0
+	more   bool           // the last reap ended before it had collected all
 }
+
+// reapedAtOnce bounds a call of reap, so that a command whose processes die as
+// fast as they are collected does not keep its watcher from the clock.
+const reapedAtOnce = 256
 
 // reap collects who has died and reports whether anybody is left.
 func (f *family) reap() bool {
-	for {
+	f.more = false
+	for range reapedAtOnce {
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, unix.WNOHANG|unix.WUNTRACED, nil)
 		switch {
@@ -45,6 +51,8 @@ func (f *family) reap() bool {
 			f.note(status)
 		}
 	}
+	f.more = true
+	return true
 }
 
 func (f *family) note(status unix.WaitStatus) {

@@ -44,16 +44,16 @@ func exitWith(err error) {
 
 // A wish is what the test asks the front to do.
 type wish struct {
-	Warn, Fence time.Duration // limits, from now on
-	Signal      syscall.Signal
-	Kill        bool
-	Grace       time.Duration // of the first wish: before SIGKILL for what is left behind
+	Warn, Kill time.Duration // limits, from now on
+	Signal     syscall.Signal
+	Now        bool          // Kill
+	Grace      time.Duration // of the first wish: before SIGKILL for what is left behind
 }
 
 // What a front tells of itself, beside the reports.
 const (
 	done   Kind = "done"   // with a wish after the first
-	killed Kind = "killed" // the wish was Kill, or the supervisor was gone
+	killed Kind = "killed" // the wish was Now, or the supervisor was gone
 )
 
 // runFront starts a command at the first wish and prints the reports. The
@@ -108,7 +108,7 @@ func runFront(argv []string) error {
 			}
 		case w := <-more:
 			switch {
-			case w.Kill:
+			case w.Now:
 				return errors.Join(p.Kill(context.Background(), pid), tell.Encode(Report{Kind: killed}))
 			case w.Signal != 0:
 				err = p.Signal(w.Signal)
@@ -124,7 +124,7 @@ func runFront(argv []string) error {
 
 func (w wish) limits() Limits {
 	now := Now()
-	return Limits{Warn: now.Add(w.Warn), Fence: now.Add(w.Fence)}
+	return Limits{Warn: now.Add(w.Warn), Kill: now.Add(w.Kill)}
 }
 
 // A front is a running front as the test has it.
@@ -203,7 +203,7 @@ func (f *front) send(w wish) {
 func (f *front) wish(w wish) {
 	f.Helper()
 	f.send(w)
-	if w.Kill {
+	if w.Now {
 		f.report(killed)
 	} else {
 		f.report(done)

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,23 +28,26 @@ func (i Instant) Add(d time.Duration) Instant { return i + Instant(d) }
 
 // Limits are the two instants that bound a command's life.
 type Limits struct {
-	Warn  Instant // it is sent SIGTERM
-	Fence Instant // it is sent SIGKILL; it must not run any more
+	Warn Instant // it is sent SIGTERM
+	Kill Instant // it is sent SIGKILL; dying takes a moment, so this has to come before it must be dead
 }
 
 // An alarm fires at an instant of CLOCK_BOOTTIME, or as soon as a machine that
 // was suspended then has resumed, which a timer of package time does not.
 type alarm struct {
-	fd int
-	C  chan struct{} // receives when the alarm has fired
+	fd   int
+	file *os.File      // has the same descriptor
+	C    chan struct{} // receives when the alarm has fired
 }
 
 func newAlarm() (*alarm, error) {
-	fd, err := unix.TimerfdCreate(unix.CLOCK_BOOTTIME, unix.TFD_CLOEXEC)
+	// Not blocking, the descriptor is one that the scheduler itself waits for:
+	// the thread that the kernel wakes is the one that goes on.
+	fd, err := unix.TimerfdCreate(unix.CLOCK_BOOTTIME, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
 	if err != nil {
 		return nil, fmt.Errorf("timer: %w", err)
 	}
-	a := &alarm{fd: fd, C: make(chan struct{}, 1)}
+	a := &alarm{fd: fd, file: os.NewFile(uintptr(fd), "alarm"), C: make(chan struct{}, 1)}
 	go a.run()
 	return a, nil
 }
@@ -62,7 +66,7 @@ func (a *alarm) set(at Instant) error {
 func (a *alarm) run() {
 	var ticks [8]byte
 	for {
-		if _, err := unix.Read(a.fd, ticks[:]); err != nil && err != unix.EINTR {
+		if _, err := a.file.Read(ticks[:]); err != nil {
 			return
 		}
 		select {

@@ -27,7 +27,7 @@ const (
 	Failed  Kind = "failed"  // the command could not be started: Message says why
 	Stopped Kind = "stopped" // the command was stopped by the terminal or by SIGTSTP
 	Warned  Kind = "warned"  // the warning's instant passed, SIGTERM was sent
-	Fenced  Kind = "fenced"  // the fence passed, SIGKILL was sent
+	Fenced  Kind = "fenced"  // the kill's instant passed, SIGKILL was sent
 	Left    Kind = "left"    // the command is gone, but not what it left behind: that was sent SIGTERM
 	Exited  Kind = "exited"  // the command and all that it started are gone: Code is its exit code
 )

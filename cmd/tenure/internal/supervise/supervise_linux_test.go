@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,8 +26,8 @@ wait
 func TestNothingIsLeft(t *testing.T) {
 	const soon = 300 * time.Millisecond
 	for name, end := range map[string]struct {
-		fence time.Duration
-		do    func(f *front)
+		kill time.Duration
+		do   func(f *front)
 	}{
 		"front killed":                 {far, func(f *front) { f.signal(unix.SIGKILL) }},
 		"front's process group killed": {far, func(f *front) { _ = unix.Kill(-f.cmd.Process.Pid, unix.SIGKILL) }},
@@ -39,12 +40,12 @@ func TestNothingIsLeft(t *testing.T) {
 			pid := f.supervisor()
 			_ = unix.Kill(pid, unix.SIGSTOP)
 			f.stopped(pid)
-			f.wish(wish{Kill: true})
+			f.wish(wish{Now: true})
 		}},
 		"front asks": {far, func(f *front) {
-			f.wish(wish{Kill: true})
+			f.wish(wish{Now: true})
 		}},
-		"fence passes": {soon, func(f *front) {
+		"its time is up": {soon, func(f *front) {
 			f.report(Fenced)
 			if r := f.report(Exited); r.Code != 137 {
 				f.Errorf("exit code %d, want 137", r.Code)
@@ -52,11 +53,11 @@ func TestNothingIsLeft(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := startFront(t, wish{Warn: far, Fence: far}, familyScript)
+			f := startFront(t, wish{Warn: far, Kill: far}, familyScript)
 			f.report(Started)
 			f.line("up")
-			if end.fence != far {
-				f.wish(wish{Warn: far, Fence: end.fence})
+			if end.kill != far {
+				f.wish(wish{Warn: far, Kill: end.kill})
 			}
 			end.do(f)
 			f.allGone()
@@ -67,7 +68,7 @@ func TestNothingIsLeft(t *testing.T) {
 // If both are killed before either could notice the other's death, the command
 // itself dies nevertheless.
 func TestBothKilled(t *testing.T) {
-	f := startFront(t, wish{Warn: far, Fence: far}, "echo up; exec sleep 1000")
+	f := startFront(t, wish{Warn: far, Kill: far}, "echo up; exec sleep 1000")
 	f.report(Started)
 	f.line("up")
 	supervisor := f.supervisor()
@@ -82,7 +83,7 @@ func TestBothKilled(t *testing.T) {
 
 // One look finds the whole family, and one signal reaches it.
 func TestDescendants(t *testing.T) {
-	f := startFront(t, wish{Warn: far, Fence: far}, familyScript)
+	f := startFront(t, wish{Warn: far, Kill: far}, familyScript)
 	command := f.report(Started).Pid
 	f.line("up")
 	found := map[int]bool{}
@@ -105,10 +106,10 @@ func TestDescendants(t *testing.T) {
 	}
 }
 
-// A front that was stopped past the fence finds everything gone when it
+// A front that was stopped until after the kill finds everything gone when it
 // continues.
-func TestFrontContinuesPastTheFence(t *testing.T) {
-	f := startFront(t, wish{Warn: far, Fence: 500 * time.Millisecond}, "echo up; sleep 1000")
+func TestFrontContinuesAfterTheKill(t *testing.T) {
+	f := startFront(t, wish{Warn: far, Kill: 500 * time.Millisecond}, "echo up; sleep 1000")
 	f.report(Started)
 	f.line("up")
 	f.signal(unix.SIGSTOP)
@@ -118,12 +119,12 @@ func TestFrontContinuesPastTheFence(t *testing.T) {
 	f.report(Exited)
 }
 
-// The limits move: neither the warning nor the fence of the start comes.
+// The limits move: neither the warning nor the kill of the start comes.
 func TestExtend(t *testing.T) {
 	start := Now()
-	f := startFront(t, wish{Warn: 400 * time.Millisecond, Fence: 500 * time.Millisecond}, "trap 'exit 0' TERM; while :; do sleep 0.01; done")
+	f := startFront(t, wish{Warn: 400 * time.Millisecond, Kill: 500 * time.Millisecond}, "trap 'exit 0' TERM; while :; do sleep 0.01; done")
 	f.report(Started)
-	f.wish(wish{Warn: time.Second, Fence: far})
+	f.wish(wish{Warn: time.Second, Kill: far})
 	f.report(Warned)
 	if passed := time.Duration(Now() - start); passed < time.Second {
 		t.Errorf("warned after %v, want at least 1s", passed)
@@ -140,7 +141,7 @@ func TestExitCode(t *testing.T) {
 		"sleep 0.01; exit 3": 3,
 	} {
 		t.Run(script, func(t *testing.T) {
-			f := startFront(t, wish{Warn: far, Fence: far}, script)
+			f := startFront(t, wish{Warn: far, Kill: far}, script)
 			f.report(Started)
 			if r := f.report(Exited); r.Code != code {
 				t.Errorf("exit code %d, want %d", r.Code, code)
@@ -151,7 +152,7 @@ func TestExitCode(t *testing.T) {
 }
 
 func TestWarning(t *testing.T) {
-	f := startFront(t, wish{Warn: 300 * time.Millisecond, Fence: far}, "trap 'echo asked; exit 5' TERM; echo up; while :; do sleep 0.01; done")
+	f := startFront(t, wish{Warn: 300 * time.Millisecond, Kill: far}, "trap 'echo asked; exit 5' TERM; echo up; while :; do sleep 0.01; done")
 	f.report(Started)
 	f.line("up")
 	f.report(Warned)
@@ -163,7 +164,7 @@ func TestWarning(t *testing.T) {
 
 // A stopped command is continued to see the warning.
 func TestWarningOfAStoppedCommand(t *testing.T) {
-	f := startFront(t, wish{Warn: 500 * time.Millisecond, Fence: far}, "trap 'exit 5' TERM; kill -STOP $$; while :; do sleep 0.01; done")
+	f := startFront(t, wish{Warn: 500 * time.Millisecond, Kill: far}, "trap 'exit 5' TERM; kill -STOP $$; while :; do sleep 0.01; done")
 	f.report(Started)
 	f.report(Warned)
 	if r := f.report(Exited); r.Code != 5 {
@@ -172,7 +173,7 @@ func TestWarningOfAStoppedCommand(t *testing.T) {
 }
 
 func TestSignalReachesTheGroup(t *testing.T) {
-	f := startFront(t, wish{Warn: far, Fence: far},
+	f := startFront(t, wish{Warn: far, Kill: far},
 		`trap 'wait; echo parent; exit 9' USR1; (trap 'echo child; exit' USR1; echo up; while :; do sleep 0.01; done) & while :; do sleep 0.01; done`)
 	f.report(Started)
 	f.line("up")
@@ -181,6 +182,51 @@ func TestSignalReachesTheGroup(t *testing.T) {
 	f.line("parent")
 	if r := f.report(Exited); r.Code != 9 {
 		t.Errorf("exit code %d, want 9", r.Code)
+	}
+}
+
+// A front that is stopped and takes in no report does not hold up the
+// supervisor.
+func TestReportsDoNotBlock(t *testing.T) {
+	unread := &reports{waiting: make(chan Report, waitingReports)}
+	for range 1000 {
+		unread.add(Report{Kind: Stopped})
+	}
+	for _, kind := range []Kind{Started, Failed, Warned, Fenced, Left, Exited} {
+		unread.add(Report{Kind: kind})
+	}
+	close(unread.waiting)
+	var got []Kind
+	for report := range unread.waiting {
+		got = append(got, report.Kind)
+	}
+	want := append(slices.Repeat([]Kind{Stopped}, waitingStops), Started, Failed, Warned, Fenced, Left, Exited)
+	if !slices.Equal(got, want) {
+		t.Errorf("waiting: %v, want %v", got, want)
+	}
+}
+
+// The dead are collected in portions, so that they don't keep their watcher
+// from the clock, and all of them in the end.
+func TestReapInPortions(t *testing.T) {
+	f := startFront(t, wish{Warn: far, Kill: far, Grace: far}, fmt.Sprintf(
+		"sleep 0.2; i=0; while test $i -lt %d; do (: &); i=$((i+1)); done; echo up; exit 8", 3*reapedAtOnce))
+	f.report(Started)
+	supervisor := f.supervisor()
+	_ = unix.Kill(supervisor, unix.SIGSTOP)
+	f.line("up") // and all are orphans
+	_ = unix.Kill(supervisor, unix.SIGCONT)
+	for {
+		var r Report
+		if err := f.reports.Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == Exited {
+			if r.Code != 8 {
+				t.Errorf("exit code %d, want 8", r.Code)
+			}
+			return
+		}
 	}
 }
 
@@ -196,7 +242,7 @@ func TestLeftBehind(t *testing.T) {
 		"stays": {"", 10 * time.Millisecond, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := startFront(t, wish{Warn: far, Fence: far, Grace: left.grace}, fmt.Sprintf(
+			f := startFront(t, wish{Warn: far, Kill: far, Grace: left.grace}, fmt.Sprintf(
 				`mkfifo %[2]s/up; setsid sh -c "trap '%[1]s' TERM; : >%[2]s/up; while :; do sleep 0.01; done" & : <%[2]s/up; exit 6`,
 				left.trap, t.TempDir()))
 			f.report(Started)
@@ -213,7 +259,7 @@ func TestLeftBehind(t *testing.T) {
 }
 
 func TestTerminalStopIsReported(t *testing.T) {
-	f := startFront(t, wish{Warn: far, Fence: far}, "kill -STOP $$; echo continued; kill -TSTP $$; echo continued")
+	f := startFront(t, wish{Warn: far, Kill: far}, "kill -STOP $$; echo continued; kill -TSTP $$; echo continued")
 	command := f.report(Started).Pid
 	f.stopped(command)
 	f.wish(wish{Signal: unix.SIGCONT}) // nothing was reported before: SIGSTOP is not the terminal's
@@ -225,26 +271,27 @@ func TestTerminalStopIsReported(t *testing.T) {
 }
 
 func TestFailedStart(t *testing.T) {
-	f := startFrontOf(t, wish{Warn: far, Fence: far}, "/nonexistent/command")
+	f := startFrontOf(t, wish{Warn: far, Kill: far}, "/nonexistent/command")
 	if r := f.report(Failed); r.Message == "" {
 		t.Error("no message")
 	}
 	f.allGone()
 }
 
-// Past the fence nothing is started, until the fence moves.
+// Nothing is started that would have to be killed at once, until the limits
+// move.
 func TestTooLateToStart(t *testing.T) {
 	for name, then := range map[string]func(*front){
-		"killed": func(f *front) { f.wish(wish{Kill: true}) },
+		"killed": func(f *front) { f.wish(wish{Now: true}) },
 		"extended": func(f *front) {
-			f.wish(wish{Warn: far, Fence: far})
+			f.wish(wish{Warn: far, Kill: far})
 			f.report(Started)
 			f.line("up")
 			f.report(Exited)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := startFront(t, wish{Warn: -1, Fence: -1}, "echo up")
+			f := startFront(t, wish{Warn: -1, Kill: -1}, "echo up")
 			then(f)
 			f.allGone()
 		})

@@ -52,15 +52,19 @@ type supervisor struct {
 	path       string
 	argv       []string
 
-	family family
-	alarm  *alarm
-	limits Limits
-	warned bool
-	halted bool    // the front was stopped, because the command was
-	left   Instant // when what the command left behind is killed; 0 while the command is there
+	family  family
+	alarm   *alarm
+	died    chan os.Signal // receives when a child has changed its state
+	reports *reports
+	limits  Limits
+	warned  bool
+	halted  bool    // the front was stopped, because the command was
+	left    Instant // when what the command left behind is killed; 0 while the command is there
 }
 
 func (s *supervisor) run() error {
+	s.reports = newReports(s.front)
+	defer s.reports.flush()
 	shrugOffSignals()
 	if err := becomeSubreaper(); err != nil {
 		return s.failed(err)
@@ -69,8 +73,8 @@ func (s *supervisor) run() error {
 	if s.alarm, err = newAlarm(); err != nil {
 		return s.failed(err)
 	}
-	died := make(chan os.Signal, 1)
-	signal.Notify(died, unix.SIGCHLD)
+	s.died = make(chan os.Signal, 1)
+	signal.Notify(s.died, unix.SIGCHLD)
 	orders := make(chan order)
 	go receive(s.front, orders)
 
@@ -80,14 +84,18 @@ func (s *supervisor) run() error {
 	if err := s.start(); err != nil {
 		return s.failed(err)
 	}
-	return s.loop(orders, died)
+	// On another thread than this one, which only has to stay: to hand over to a
+	// certain thread takes one more turn of a busy machine.
+	over := make(chan error)
+	go func() { over <- s.loop(orders) }()
+	return <-over
 }
 
-// await waits until the fence lies in the future, as the front says.
+// await waits until there is time left to live, as the front says.
 func (s *supervisor) await(orders <-chan order) bool {
 	for o := range orders {
 		s.obey(o)
-		if Now() < s.limits.Fence {
+		if Now() < s.limits.Kill {
 			return true
 		}
 	}
@@ -108,12 +116,9 @@ func shrugOffSignals() {
 
 // failed leaves it to the front to say what went wrong.
 func (s *supervisor) failed(err error) error {
-	s.report(Report{Kind: Failed, Message: err.Error()})
+	s.reports.add(Report{Kind: Failed, Message: err.Error()})
 	return nil
 }
-
-// report tells the front. A front that is gone is noticed by its orders.
-func (s *supervisor) report(r Report) { _ = s.front.send(r) }
 
 func (s *supervisor) start() error {
 	pid, err := syscall.ForkExec(s.path, s.argv, &syscall.ProcAttr{
@@ -130,12 +135,12 @@ func (s *supervisor) start() error {
 		return fmt.Errorf("%s: %w", s.path, err)
 	}
 	s.family.leader = pid
-	s.report(Report{Kind: Started, Pid: pid})
+	s.reports.add(Report{Kind: Started, Pid: pid})
 	return s.arm()
 }
 
 // loop returns when the family is gone.
-func (s *supervisor) loop(orders <-chan order, died <-chan os.Signal) error {
+func (s *supervisor) loop(orders <-chan order) error {
 	for {
 		select {
 		case o, ok := <-orders:
@@ -144,13 +149,13 @@ func (s *supervisor) loop(orders <-chan order, died <-chan os.Signal) error {
 			}
 			s.obey(o)
 		case <-s.alarm.C:
-		case <-died:
+		case <-s.died:
 		}
 		if s.look() {
-			s.report(Report{Kind: Exited, Code: s.family.code})
 			if s.halted { // nothing is left that somebody would continue it for
 				s.signalFront(unix.SIGCONT)
 			}
+			s.reports.add(Report{Kind: Exited, Code: s.family.code})
 			return nil
 		}
 	}
@@ -170,33 +175,50 @@ func (s *supervisor) obey(o order) {
 }
 
 // look does what the time and the family's state ask for, and reports whether
-// the family is gone.
+// the family is gone. The time comes first: nothing that the command does may
+// keep the supervisor from looking at the clock.
 func (s *supervisor) look() bool {
+	now := Now()
+	if now >= s.limits.Kill {
+		s.family.signalAll(unix.SIGKILL)
+		s.reports.add(Report{Kind: Fenced})
+		return s.kill()
+	}
 	if !s.family.reap() {
 		return true
 	}
+	if s.family.more {
+		s.again()
+	}
 	if sig := s.family.stop; sig == unix.SIGTSTP || sig == unix.SIGTTIN || sig == unix.SIGTTOU {
-		s.report(Report{Kind: Stopped})
+		s.reports.add(Report{Kind: Stopped})
 	}
 	s.family.stop = 0
-	now := Now()
 	switch {
-	case now >= s.limits.Fence:
-		s.report(Report{Kind: Fenced})
-		return s.family.kill(context.Background()) == nil
 	case s.left != 0 && now >= s.left:
-		return s.family.kill(context.Background()) == nil
+		return s.kill()
 	case s.family.gone && s.left == 0:
 		s.left = now.Add(s.grace)
-		s.report(Report{Kind: Left})
+		s.reports.add(Report{Kind: Left})
 		s.terminate()
 	case now >= s.limits.Warn && !s.warned:
 		s.warned = true
-		s.report(Report{Kind: Warned})
+		s.reports.add(Report{Kind: Warned})
 		s.terminate()
 	}
 	// A supervisor without its alarm would be none.
-	return s.arm() != nil && s.family.kill(context.Background()) == nil
+	return s.arm() != nil && s.kill()
+}
+
+// kill returns when the family is gone.
+func (s *supervisor) kill() bool { return s.family.kill(context.Background()) == nil }
+
+// again has the loop look once more.
+func (s *supervisor) again() {
+	select {
+	case s.died <- unix.SIGCHLD:
+	default: // it will
+	}
 }
 
 // signalFront stops or continues the front, if it is still there.
@@ -214,7 +236,7 @@ func (s *supervisor) terminate() {
 
 // arm sets the alarm to what comes next.
 func (s *supervisor) arm() error {
-	next := s.limits.Fence
+	next := s.limits.Kill
 	if !s.warned {
 		next = min(next, s.limits.Warn)
 	}
