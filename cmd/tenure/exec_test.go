@@ -174,20 +174,23 @@ func TestExitCode(t *testing.T) {
 	}
 }
 
-// Where SIGTERM lies: a margin before the fence, but behind the instant at which
-// a renewal is due.
+// Where SIGTERM and SIGKILL lie: a margin, and what dying takes, before the
+// fence, but behind the instant at which a renewal is due.
 func TestGrace(t *testing.T) {
-	for _, c := range []struct{ ttl, margin, want time.Duration }{
-		{10 * time.Second, time.Second, time.Second},
-		{8 * time.Second, 2 * time.Second, 2 * time.Second},
-		{9 * time.Second, 6 * time.Second, time.Second},
-		{time.Second, 0, 0},
+	const second, ms = time.Second, time.Millisecond
+	for _, c := range []struct{ ttl, margin, grace, dying time.Duration }{
+		{10 * second, second, second, 250 * ms},
+		{8 * second, 2 * second, 1750 * ms, 250 * ms},
+		{9 * second, 6 * second, 750 * ms, 250 * ms},
+		{2 * second, 200 * ms, 200 * ms, 180 * ms},
+		{second, 0, 0, 100 * ms},
+		{100 * ms, 10 * ms, 10 * ms, 9 * ms},
 	} {
 		r := run{ttl: c.ttl, margin: c.margin}
-		if got := r.grace(); got != c.want {
-			t.Errorf("grace of a ttl of %v and a margin of %v = %v, want %v", c.ttl, c.margin, got, c.want)
+		if grace, dying := r.grace(), r.dying(); grace != c.grace || dying != c.dying {
+			t.Errorf("grace and dying of a ttl of %v and a margin of %v = %v, %v, want %v, %v", c.ttl, c.margin, grace, dying, c.grace, c.dying)
 		}
-		if due := (c.ttl - c.margin) * 3 / 8; c.ttl-c.margin-r.grace() <= due {
+		if due := (c.ttl - c.margin) * 3 / 8; c.ttl-c.margin-r.grace()-r.dying() <= due {
 			t.Errorf("with a ttl of %v and a margin of %v SIGTERM comes before a renewal is due", c.ttl, c.margin)
 		}
 	}
