@@ -29,7 +29,7 @@ type Run struct {
 	Plan    *plan.Plan
 	History *history.Writer
 	Terms   *history.Terms // of the history's first line
-	DataDir string         // gets a folder for each node
+	DataDir string         // gets a folder for each node, and one that all replicas share
 	LogDir  string         // is there; gets a file for each node and replica
 	// Progress is told every ten seconds, and at the end of the run.
 	Progress func(Progress)

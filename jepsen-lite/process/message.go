@@ -16,7 +16,7 @@ import (
 
 // A setup is the first thing that a child is told.
 type setup struct {
-	Name  string            `json:"name"`          // a node's or a replica's, by which it knows what it is
+	Name  string            `json:"name"`          // a node's or a replica's
 	Run   int               `json:"run"`           // which of the host's processes it is, from 1
 	Start time.Duration     `json:"start"`         // of the run, on the common clock
 	IDs   uint64            `json:"ids"`           // no other process uses the ids above it

@@ -9,6 +9,7 @@ import (
 
 	"example.com/tenure"
 	"example.com/tenure/jepsen-lite/history"
+	"example.com/tenure/jepsen-lite/plan"
 	"example.com/tenure/node"
 )
 
@@ -21,23 +22,16 @@ func (a *arena) observe() (*sync.WaitGroup, error) {
 	if err != nil {
 		return nil, err
 	}
-	var addrs []string
-	for addr := range dials {
-		addrs = append(addrs, addr)
-	}
-	c, err := node.Dial(node.ClientConfig{Addrs: addrs, Network: newNetwork(dials, nil)})
-	if err != nil {
-		return nil, err
-	}
 	ctx, stop := context.WithCancel(a.ctx)
 	a.stopReading = stop
 	wg := &sync.WaitGroup{}
-	wg.Go(func() {
-		for every(ctx, func() time.Duration { return rand.N(100 * time.Millisecond) }) {
-			a.read(ctx, c)
+	for i := range a.Plan.Nodes {
+		c, err := node.Dial(node.ClientConfig{Addrs: []string{nodeAddr(plan.NodeName(i))}, Network: newNetwork(dials, nil)})
+		if err != nil {
+			return nil, err
 		}
-		_ = c.Close() // it has nothing to say
-	})
+		wg.Go(func() { a.read(ctx, reader+"-"+plan.NodeName(i), c) })
+	}
 	wg.Go(func() {
 		for every(ctx, func() time.Duration { return 10 * time.Second }) {
 			a.progress()
@@ -58,15 +52,22 @@ func every(ctx context.Context, wait func() time.Duration) bool {
 	}
 }
 
-// read reads a key, linearizably.
-func (a *arena) read(ctx context.Context, c *node.Client) {
-	key := a.Plan.AnyKey(rand.IntN)
-	id := a.NextID()
-	a.Record(history.Event{Kind: history.Invoke, F: history.Get, Client: reader, ID: id, Key: key})
+// read reads keys, linearizably, through a client that knows one node only: that
+// may be the one that believes to lead and does not any more.
+func (a *arena) read(ctx context.Context, name string, c *node.Client) {
+	for every(ctx, func() time.Duration { return rand.N(200 * time.Millisecond) }) {
+		a.readOnce(ctx, name, c)
+	}
+	_ = c.Close() // it has nothing to say
+}
+
+func (a *arena) readOnce(ctx context.Context, name string, c *node.Client) {
+	id, key := a.NextID(), a.Plan.AnyKey(rand.IntN)
+	a.Record(history.Event{Kind: history.Invoke, F: history.Get, Client: name, ID: id, Key: key})
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	v, err := c.Get(ctx, key)
-	e := history.Event{Kind: history.OK, ID: id, Client: reader}
+	e := history.Event{Kind: history.OK, ID: id, Client: name}
 	switch r := v.Record; {
 	case errors.Is(err, tenure.ErrUnavailable):
 		e.Kind, e.Err = history.Info, history.Unavailable

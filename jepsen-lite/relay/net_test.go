@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -278,6 +279,23 @@ func TestResetSparesProbes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Many probes at once don't get into each other's way.
+func TestManyProbes(t *testing.T) {
+	p := newPair(t)
+	p.net.Place("a", p.b.Addr().String())
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			for range 5 {
+				if err := p.net.Verify(t.Context(), "a", "b"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // Faults of one way add up, and a probe is content with all of them together.

@@ -154,9 +154,11 @@ func (n *Net) probe(ctx context.Context, from, to string, f func(*probe) error) 
 	if err := n.dial(ctx, p, r.addr()); err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
-	defer n.forget(p)
+	defer reset(p.near)
 	_ = p.listener.SetDeadline(time.Now().Add(patience))
-	if p.far, err = p.listener.AcceptTCP(); err != nil {
+	p.far, err = p.listener.AcceptTCP()
+	n.forget(p) // before its address can be that of another connection
+	if err != nil {
 		return fmt.Errorf("probe: %w", err)
 	}
 	defer reset(p.far)
@@ -176,5 +178,4 @@ func (n *Net) forget(p *probe) {
 	n.probing.Lock()
 	defer n.probing.Unlock()
 	delete(n.probes, p.near.LocalAddr().String())
-	reset(p.near)
 }
