@@ -74,11 +74,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (n *Nemesis) fault(ctx context.Context, f *plan.Fault) error {
 	id, targets := n.Journal.NextID(), n.resolve(f.Targets)
 	n.Journal.Record(history.Event{Kind: history.Fault, F: f.Kind, ID: id, Targets: targets})
+	healed := time.Now().Add(time.Duration(f.For))
 	heal, err := n.take(ctx, f, targets)
 	if err != nil {
 		return n.excuse(ctx, err)
 	}
-	sleep(ctx, time.Duration(f.For))
+	sleep(ctx, time.Until(healed)) // to probe it has taken its time
 	if err := heal(ctx); err != nil {
 		return n.excuse(ctx, fmt.Errorf("heal: %w", err))
 	}

@@ -206,7 +206,7 @@ func (a *arena) write(e history.Event) {
 	switch {
 	case e.Kind == history.Invoke:
 		a.done.Operations++
-	case e.Kind == history.Fault:
+	case e.Kind == history.Fault && e.F != Stall:
 		a.done.Faults++
 	case e.Kind == history.OK && e.F == history.Acquire:
 		a.done.Changes++

@@ -54,8 +54,11 @@ func Child() int {
 	if p.setup.Dir != "" {
 		work = p.node
 	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go p.watchTurns(ctx)
 	p.before = present()
-	if err := work(context.Background()); err != nil {
+	if err := work(ctx); err != nil {
 		p.say(word{Failed: err.Error()})
 		return 1
 	}

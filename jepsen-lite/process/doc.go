@@ -17,6 +17,9 @@
 // Everything a run makes is in its folder, and every process ends with it: by
 // itself at the end, by SIGKILL when the arena dies, however it does.
 //
+// A busy host lets processes wait for their turn, which they notice and write
+// down as a [Stall]: what it leads to is not without a cause.
+//
 // Its disks are those of the host: they neither fail nor hang. Its clocks are
 // the host's, too.
 package process

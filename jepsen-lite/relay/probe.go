@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -42,14 +43,16 @@ func (n *Net) verify(ctx context.Context, from, to string, s *state) error {
 	_, there := n.placed[to] // be it nowhere now
 	_, back := n.placed[from]
 	n.mu.Unlock()
-	var err error
+	var probes sync.WaitGroup
+	var thereErr, backErr error
 	if there {
-		err = errors.Join(err, n.probe(ctx, from, to, func(p *probe) error { return s.agrees(p.near, p.far) }))
+		probes.Go(func() { thereErr = n.probe(ctx, from, to, func(p *probe) error { return s.agrees(p.near, p.far) }) })
 	}
 	if back {
-		err = errors.Join(err, n.probe(ctx, to, from, func(p *probe) error { return s.agrees(p.far, p.near) }))
+		probes.Go(func() { backErr = n.probe(ctx, to, from, func(p *probe) error { return s.agrees(p.far, p.near) }) })
 	}
-	if err != nil {
+	probes.Wait()
+	if err := errors.Join(thereErr, backErr); err != nil {
 		return fmt.Errorf("from %s to %s: %w", from, to, err)
 	}
 	return nil

@@ -1,0 +1,41 @@
+package process
+
+import (
+	"context"
+	"time"
+
+	"example.com/tenure/jepsen-lite/history"
+)
+
+// Stall is what a history calls it when the host lets a process wait for its
+// turn: a fault that no plan asked for. What happens meanwhile has a cause.
+const Stall = "stall"
+
+// How often a process looks whether it gets its turn. A look that comes later
+// than a stall lasts is the end of one.
+const (
+	turnEvery = 20 * time.Millisecond
+	stalls    = 150 * time.Millisecond
+)
+
+// watchTurns writes down each stall of the process. One that is stopped, as a
+// plan has it, tells the same of itself.
+func (p *person) watchTurns(ctx context.Context) {
+	ticker := time.NewTicker(turnEvery)
+	defer ticker.Stop()
+	last := p.journal.Now()
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		turn := p.journal.Now()
+		if turn-last > stalls {
+			id := p.journal.NextID()
+			p.journal.Record(history.Event{T: last, Kind: history.Fault, F: Stall, ID: id, Targets: []string{p.setup.Name}})
+			p.journal.Record(history.Event{T: turn, Kind: history.Heal, ID: id})
+		}
+		last = turn
+	}
+}
