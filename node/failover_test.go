@@ -3,6 +3,7 @@ package node_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -146,8 +147,9 @@ func TestJoinAndRemove(t *testing.T) {
 	if err := joined.Remove(ctx, "n4"); err != nil {
 		t.Fatal(err)
 	}
-	if err := joined.Remove(ctx, "n4"); err != nil {
-		t.Errorf("removing it again: %v", err)
+	var invalid *tenure.InvalidError
+	if err := c.nodes["n1"].Remove(ctx, "n4"); !errors.As(err, &invalid) || !strings.Contains(err.Error(), `"n4"`) || !strings.Contains(err.Error(), "n1, n2, n3") {
+		t.Errorf("removing it again: %v, want that the members are others", err)
 	}
 	select {
 	case <-joined.Done():

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -25,8 +27,10 @@ func (n *Node) Join(ctx context.Context, id, addr string, nonvoter bool) error {
 }
 
 // Remove takes a node out of the cluster, for good: its data is of no use any
-// more. Removing one that is no member does nothing. The last voter can't be
-// removed. It blocks until the log has it, or ctx ends.
+// more. It blocks until the log has it, or ctx ends. The last voter can't be
+// removed. An id that no member has is an [*tenure.InvalidError] which names the
+// members; after a removal whose outcome was unknown it says that the node is
+// gone.
 func (n *Node) Remove(ctx context.Context, id string) error { return n.remove(ctx, id, 1) }
 
 // Transfer hands leadership to the voter with that id, or to any if id is
@@ -154,7 +158,8 @@ func (n *Node) remove(ctx context.Context, id string, hops int) error {
 		server, voters := find(c, id)
 		switch {
 		case server.ID == "":
-			return nil
+			return &tenure.InvalidError{Field: "id", Value: fmt.Sprintf("%q", id),
+				Bound: "the id of a member, of which there are " + strings.Join(ids(c), ", ")}
 		case voters == 1 && server.Suffrage == raft.Voter:
 			return &tenure.InvalidError{Field: "id", Value: id, Bound: "another node than the last voter: without it there is no cluster"}
 		}
@@ -175,6 +180,16 @@ func find(c raft.Configuration, id string) (found raft.Server, voters int) {
 		}
 	}
 	return found, voters
+}
+
+// ids returns the ids of a configuration's nodes, in order.
+func ids(c raft.Configuration) []string {
+	found := make([]string, len(c.Servers))
+	for i, s := range c.Servers {
+		found[i], _ = splitServerID(s.ID)
+	}
+	slices.Sort(found)
+	return found
 }
 
 func (n *Node) transfer(ctx context.Context, id string, hops int) error {

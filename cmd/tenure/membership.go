@@ -44,6 +44,9 @@ The node stops, and its data is of no use any more. Under the same or another
 id it comes back only with an empty data folder, by joining. Removing a node
 that is down for good lets the others count majorities without it.
 
+An id that no member has is refused with exit code 2. If an earlier call got no
+answer, that refusal says that it was carried out.
+
   tenure remove n3
 `,
 	prepare: prepareRemove,
