@@ -2,9 +2,11 @@ package virtual
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"example.com/tenure"
 	"example.com/tenure/jepsen-lite/plan"
 	"example.com/tenure/node"
 )
@@ -53,7 +55,7 @@ func (a *arena) mayLeave(name string) bool {
 // caller keeps it down, and lets it join anew with restart.
 func (a *arena) replaceDisk(s *server) {
 	if !a.untilDone("remove "+s.name, func(ctx context.Context, n *node.Node) error {
-		if err := n.Remove(ctx, s.name); err != nil {
+		if err := n.Remove(ctx, s.name); err != nil && !errors.Is(err, tenure.ErrInvalid) { // no member any more
 			return err
 		}
 		return a.lists(ctx, n, s.name, false)
