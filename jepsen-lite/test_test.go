@@ -42,7 +42,7 @@ func (b *book) note(to *strings.Builder, format string, args []any) {
 }
 
 func toyConfig(t *testing.T, f jepsenlite.Fleet) jepsenlite.Config {
-	return jepsenlite.Config{Fleet: f, TTL: 300 * time.Millisecond, Duration: 4 * time.Second, Available: 5 * time.Second, Dir: t.TempDir()}
+	return jepsenlite.Config{Fleet: f, TTL: 400 * time.Millisecond, Duration: 5 * time.Second, Available: 5 * time.Second, Dir: t.TempDir()}
 }
 
 func rejecting(r *report.Report) []string {
@@ -54,45 +54,77 @@ func rejecting(r *report.Report) []string {
 	return slices.Compact(by)
 }
 
-// A fleet that is right passes under all faults, and the checkers did look.
-func TestRightFleet(t *testing.T) {
-	c := toyConfig(t, newToyFleet(t, noDefect))
-	c.Seed = 3
-	r := jepsenlite.Run(t, c)
-	if r == nil {
-		t.Fatal("no report")
+// An outcome is what came of a run.
+type outcome struct {
+	book
+	report *report.Report
+}
+
+// together makes runs at the same time: they mostly wait.
+func together(t *testing.T, configs map[string]jepsenlite.Config) map[string]*outcome {
+	outcomes := make(map[string]*outcome)
+	var runs sync.WaitGroup
+	for name, c := range configs {
+		o := &outcome{book: book{name: t.Name() + "/" + name}}
+		outcomes[name] = o
+		runs.Go(func() { o.report = jepsenlite.Run(o, c) })
 	}
-	for _, f := range r.Judgement.Findings {
-		if needed := slices.Contains([]string{check.Reigns.Name, check.Kept.Name, check.Available.Name}, f.Checker); needed != (f.Looked > 0) || needed != (f.Verdict == check.Valid) {
-			t.Errorf("%s is %s and looked at %d", f.Checker, f.Verdict, f.Looked)
+	runs.Wait()
+	return outcomes
+}
+
+func toyRun(t *testing.T, defect string, seed uint64, faults ...string) jepsenlite.Config {
+	c := toyConfig(t, newToyFleet(t, defect))
+	c.Seed, c.Faults = seed, faults
+	return c
+}
+
+// Seeds of toyRun.
+const (
+	killsAll   = 22  // with kills only: all three at once, three times
+	pausesEach = 277 // with pauses only: each replica alone, for longer than a TTL
+)
+
+// A fleet that is right passes, also where the broken ones don't, and the
+// checkers did look.
+func TestRightFleet(t *testing.T) {
+	for name, o := range together(t, map[string]jepsenlite.Config{
+		"all": toyRun(t, noDefect, 3), "kill": toyRun(t, noDefect, killsAll, "kill"), "pause": toyRun(t, noDefect, pausesEach, "pause"),
+	}) {
+		if o.report == nil || o.report.Judgement.Verdict != check.Valid || o.errs.Len() > 0 {
+			t.Errorf("%s: %s%s", name, &o.logs, &o.errs)
+			continue
+		}
+		for _, f := range o.report.Judgement.Findings {
+			needed := slices.Contains([]string{check.Reigns.Name, check.Kept.Name, check.Available.Name}, f.Checker)
+			if needed != (f.Looked > 0) || needed != (f.Verdict == check.Valid) {
+				t.Errorf("%s: %s is %s and looked at %d", name, f.Checker, f.Verdict, f.Looked)
+			}
 		}
 	}
 }
 
 // Each defect is found by the checker that is for it, and the test fails.
 func TestBrokenFleets(t *testing.T) {
-	for defect, by := range map[string]string{
-		twoOwners:    "reigns/R2",
-		losesWrites:  "kept/K1",
-		fallingEpoch: "reigns/R1",
-		writesTwice:  "kept/K3",
-	} {
-		t.Run(defect, func(t *testing.T) {
-			t.Parallel()
-			c := toyConfig(t, newToyFleet(t, defect))
-			c.Faults, c.Seed = []string{"kill"}, 22 // kills all at once, three times
-			b := &book{name: t.Name()}
-			r := jepsenlite.Run(b, c)
-			if r == nil || r.Judgement.Verdict != check.Violated {
-				t.Fatalf("%s%s", &b.logs, &b.errs)
-			}
-			if found := rejecting(r); !slices.Contains(found, by) {
-				t.Errorf("found by %q, want %s", found, by)
-			}
-			if !strings.Contains(b.errs.String(), "violation: ") || !strings.Contains(b.logs.String(), "JEPSENLITE_PLAN=") {
-				t.Errorf("%s%s", &b.logs, &b.errs)
-			}
-		})
+	by := map[string]string{
+		twoOwners: "reigns/R2", losesWrites: "kept/K1", fallingEpoch: "reigns/R1", writesTwice: "kept/K3", noGate: "reigns/R1",
+	}
+	configs := make(map[string]jepsenlite.Config)
+	for defect := range by {
+		configs[defect] = toyRun(t, defect, killsAll, "kill")
+	}
+	configs[noGate] = toyRun(t, noGate, pausesEach, "pause")
+	for defect, o := range together(t, configs) {
+		if o.report == nil || o.report.Judgement.Verdict != check.Violated {
+			t.Errorf("%s: %s%s", defect, &o.logs, &o.errs)
+			continue
+		}
+		if found := rejecting(o.report); !slices.Contains(found, by[defect]) {
+			t.Errorf("%s: found by %q, want %s", defect, found, by[defect])
+		}
+		if !strings.Contains(o.errs.String(), "violation: ") || !strings.Contains(o.logs.String(), jepsenlite.EnvPlan+"=") {
+			t.Errorf("%s: %s%s", defect, &o.logs, &o.errs)
+		}
 	}
 }
 
@@ -102,7 +134,9 @@ type inProcess struct {
 	mu     sync.Mutex
 	values map[string][]uint64
 	mute   bool // it can't be read either
-	refuse bool
+	refuse bool // some writes
+
+	writes, reads int // that are answered, 0 for all
 }
 
 func (f *inProcess) Start(context.Context, jepsenlite.Replica) error  { return nil }
@@ -113,6 +147,10 @@ func (f *inProcess) Resume(context.Context, jepsenlite.Replica) error { return e
 func (f *inProcess) Write(_ context.Context, _ jepsenlite.Replica, key string, value uint64) (jepsenlite.Ack, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.writes--; f.writes == 0 {
+		f.writes++
+		return jepsenlite.Ack{}, errors.New("no more")
+	}
 	if f.refuse && value%2 == 0 {
 		return jepsenlite.Ack{}, fmt.Errorf("%d: %w", value, jepsenlite.ErrRefused)
 	}
@@ -123,6 +161,10 @@ func (f *inProcess) Write(_ context.Context, _ jepsenlite.Replica, key string, v
 func (f *inProcess) Read(_ context.Context, _ jepsenlite.Replica, key string) (jepsenlite.Values, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.reads--; f.reads == 0 {
+		f.reads++
+		return jepsenlite.Values{}, errors.New("no more")
+	}
 	if f.mute {
 		return jepsenlite.Values{}, errors.ErrUnsupported
 	}
@@ -166,6 +208,37 @@ func TestNothingToJudge(t *testing.T) {
 	r := jepsenlite.Run(b, toyConfig(t, &inProcess{values: make(map[string][]uint64), mute: true}))
 	if r != nil || !strings.Contains(b.errs.String(), "nothing to judge") {
 		t.Errorf("%v, %s", r, &b.errs)
+	}
+}
+
+// A fleet that takes no more writes after the faults breaks a promise. One that
+// can't be read any more leaves it open what it has, which fails the test
+// unless it is told otherwise.
+func TestOutOfWork(t *testing.T) {
+	configs := make(map[string]jepsenlite.Config)
+	for name, f := range map[string]*inProcess{"no writes": {writes: 30}, "no reads": {reads: 7}, "no reads, which passes": {reads: 7}} {
+		f.values = make(map[string][]uint64)
+		c := toyConfig(t, f)
+		c.Duration, c.Available, c.UnknownPasses = 2*time.Second, time.Second, strings.HasSuffix(name, "passes")
+		configs[name] = c
+	}
+	outcomes := together(t, configs)
+	for _, want := range []struct {
+		name    string
+		verdict check.Verdict
+		says    string
+	}{
+		{"no writes", check.Violated, "violation: available: "},
+		{"no reads", check.Unknown, "listed_keys"},
+		{"no reads, which passes", check.Unknown, ""},
+	} {
+		o := outcomes[want.name]
+		if o.report == nil || o.report.Judgement.Verdict != want.verdict {
+			t.Errorf("%s: not %s: %s%s", want.name, want.verdict, &o.logs, &o.errs)
+		}
+		if (o.errs.Len() > 0) != (want.says != "") || !strings.Contains(o.errs.String(), want.says) {
+			t.Errorf("%s: it says %q", want.name, &o.errs)
+		}
 	}
 }
 

@@ -25,13 +25,17 @@ import (
 
 // The toy is a fleet for the tests of the harness: processes of the test
 // binary. Whoever has the lock of a file owns all keys, until it dies; the
-// others pass requests on to it. It is right unless it has a defect.
+// others pass requests on to it. It is right unless it has a defect. With one
+// of them there is a lease instead of the lock, and nobody looks at it.
 
 // The environment of a toy's replica.
 const (
 	toyDefect = "TOY_DEFECT"
 	toySelf   = "TOY_REPLICA" // a jepsenlite.Replica as JSON
 )
+
+// toyTTL is that of the lease of a toy that has one.
+const toyTTL = 300 * time.Millisecond
 
 // The defects of toys.
 const (
@@ -40,6 +44,7 @@ const (
 	losesWrites  = "writes are acknowledged and not written"
 	fallingEpoch = "each owner's epoch is lower than the one before"
 	writesTwice  = "values are written twice"
+	noGate       = "an owner whose lease has ended while it stood still goes on"
 )
 
 func TestMain(m *testing.M) {
@@ -122,27 +127,63 @@ func (r *toy) serve() error {
 
 // own takes the lock and becomes the owner.
 func (r *toy) own() {
-	lock, err := os.OpenFile(filepath.Join(r.Shared, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if r.defect == noGate {
+		r.ownByLease()
+	}
+	if r.defect != twoOwners {
+		r.lock()
+	}
+	r.reign()
+	select {} // the lock goes with the process
+}
+
+// lock waits for the lock.
+func (r *toy) lock() *os.File {
+	f, err := os.OpenFile(filepath.Join(r.Shared, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		panic(err)
 	}
-	if r.defect != twoOwners {
-		for syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) != nil { // interrupted
-		}
+	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX) != nil { // interrupted
 	}
+	return f
+}
+
+// ownByLease becomes the owner when the lease was not renewed for a TTL, and
+// renews it for ever, without a look at whose it is.
+func (r *toy) ownByLease() {
+	for seen, since := "", time.Now(); ; time.Sleep(toyTTL / 10) {
+		lock := r.lock()
+		text, _ := os.ReadFile(filepath.Join(r.Shared, "lease")) // none yet
+		if string(text) != seen {
+			seen, since = string(text), time.Now()
+		}
+		free := time.Since(since) > toyTTL
+		if free {
+			r.reign()
+		}
+		for n := 0; free; n++ {
+			r.publish("lease", fmt.Sprint(r.Name, os.Getpid(), n))
+			lock.Close()
+			time.Sleep(toyTTL / 10)
+		}
+		lock.Close()
+	}
+}
+
+// reign begins a tenure.
+func (r *toy) reign() {
 	text, _ := os.ReadFile(filepath.Join(r.Shared, "epoch")) // none yet
 	last, _ := strconv.ParseUint(string(text), 10, 64)
 	r.publish("epoch", strconv.FormatUint(last+1, 10))
 	r.publish("owner", r.Name)
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch r.epoch = last + 1; r.defect {
 	case fallingEpoch:
 		r.epoch = 1000 - last
 	case twoOwners:
 		r.epoch = 7
 	}
-	r.mu.Unlock()
-	select {} // the lock goes with the process
 }
 
 func (r *toy) publish(name, text string) {

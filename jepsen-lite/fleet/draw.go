@@ -10,6 +10,10 @@ import (
 	"example.com/tenure/jepsen-lite/plan"
 )
 
+// leastBytes is the narrowest that a link is made, in bytes a second. Over one
+// that is narrower retries of all kinds pile up, and it might as well be cut.
+const leastBytes = 32 << 10
+
 // Options are what a plan is drawn for.
 type Options struct {
 	Replicas          int
@@ -101,7 +105,7 @@ func (d *drawing) target(k kind, f *plan.Fault) {
 		f.Delay = plan.Duration(d.between(5*time.Millisecond, time.Duration(d.plan.TTL)/2))
 		f.Jitter = plan.Duration(d.between(time.Millisecond, time.Duration(f.Delay)))
 	case k.name == plan.Throttle:
-		f.Bytes = plan.MinBytes << d.rng.IntN(8)
+		f.Bytes = leastBytes << d.rng.IntN(6)
 	}
 	f.Targets = d.grudge()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"example.com/tenure/jepsen-lite/nemesis"
 	"example.com/tenure/jepsen-lite/plan"
@@ -80,9 +81,9 @@ func (a *Arena) can(ctx context.Context, kind string) (why string, err error) {
 	s, last := newStruck(a), a.replicas[len(a.replicas)-1].Name
 	switch {
 	case kind == plan.Kill:
-		return a.try(ctx, kind, s.Kill, s.Start, func() error { return shows(s, last, nemesis.Gone) })
+		return a.try(ctx, kind, s.Kill, s.Start, func() error { return shows(ctx, s, last, nemesis.Gone) })
 	case kind == plan.Pause:
-		return a.try(ctx, kind, s.Pause, s.Resume, func() error { return shows(s, last, nemesis.Stopped) })
+		return a.try(ctx, kind, s.Pause, s.Resume, func() error { return shows(ctx, s, last, nemesis.Stopped) })
 	case len(a.replicas) == 1:
 		return "a single replica has no links", nil
 	case a.relays.Made() == 0:
@@ -101,10 +102,20 @@ func (a *Arena) try(ctx context.Context, kind string, strike, heal func(context.
 	return "", errors.Join(probe(), heal(ctx, last))
 }
 
-// shows reports a replica that does not do what it should.
-func shows(s *struck, name string, want nemesis.State) error {
-	if got, _ := s.State(name); got != want { // it has no errors
-		return fmt.Errorf("%s is %v where it must be %v", name, got, want)
+// settling is how long a replica may take to be as it was made to be.
+const settling = 10 * time.Second
+
+// shows reports a replica that does not come to do what it should.
+func shows(ctx context.Context, s *struck, name string, want nemesis.State) error {
+	ctx, cancel := context.WithTimeout(ctx, settling)
+	defer cancel()
+	for {
+		got, err := s.State(name)
+		if err != nil || got == want {
+			return err
+		}
+		if !sleep(ctx, retryWait) {
+			return fmt.Errorf("%s is %v where it must be %v", name, got, want)
+		}
 	}
-	return nil
 }
