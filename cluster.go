@@ -44,6 +44,7 @@ type Status struct {
 	Held         int           // of them, keys whose tenure stands
 	Waiting      int           // acquires in line, on the leader
 	Members      []Member
+	WaitsFor     string // before the node can serve, "" if it can or has stopped
 	Err          string // why the node failed, "" if it did not
 }
 

@@ -109,8 +109,11 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 	}
 	if err := n.WaitReady(ctx); err == nil || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("WaitReady: %v", err)
-	} else if text := err.Error(); !strings.Contains(text, "n2") {
-		t.Errorf("WaitReady says %q, want who is missing", text)
+	} else if text := err.Error(); !strings.Contains(text, "n2") || strings.Count(text, "unavailable") > 1 {
+		t.Errorf("WaitReady says %q, want who is missing, in one sentence", text)
+	}
+	if text := n.Status().WaitsFor; !strings.HasPrefix(text, "the cluster is not founded: n2 at "+peers[1].Addr+" does not answer: ") {
+		t.Errorf("the status says it waits for %q, want who is missing", text)
 	}
 	if _, err := n.Get(ctx, "k"); !errors.Is(err, tenure.ErrUnavailable) {
 		t.Errorf("Get: %v", err)

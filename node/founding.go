@@ -120,7 +120,7 @@ func (n *Node) introduce(ctx context.Context, p Peer) (*wire.Identity, error) {
 	}
 	switch {
 	case err != nil:
-		return who, fmt.Errorf("%s at %s does not answer (%w)", p.ID, p.Addr, err)
+		return who, fmt.Errorf("%s at %s does not answer: %s", p.ID, p.Addr, reasonOf(err))
 	case who.ID != p.ID:
 		return who, fmt.Errorf("at %s is node %s, where %s is listed: correct the list", p.Addr, who.ID, p.ID)
 	case who.ClusterID != "":

@@ -31,7 +31,7 @@ func (n *Node) seekAdmission() {
 			_ = n.changeIdentity(func(i *identity) error { i.Admitted = true; return nil })
 			return
 		}
-		n.waiting.set("this node is not a member yet: %s does not let it in: %v", n.cfg.Join, err)
+		n.waiting.set("this node is not a member yet: %s does not let it in: %s", n.cfg.Join, reasonOf(err))
 		n.log.Warn("not let into the cluster yet", "join", n.cfg.Join, "error", err)
 		pause(n.ctx, 5*foundingPoll)
 	}

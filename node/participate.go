@@ -59,7 +59,7 @@ func (n *Node) participate(ctx context.Context) error {
 		return fmt.Errorf("starting Raft: %w", ctx.Err())
 	}
 	n.raft.Store(r)
-	n.waiting.set("no leader is known yet")
+	n.waiting.set("no leader is known: the voters are electing, or no majority of them is up and connected")
 	close(n.member)
 	n.background.start(func() { n.follow(n.ctx, r) })
 	n.background.start(func() { n.watchLeader(r) })
@@ -174,12 +174,37 @@ func (n *Node) Ready() error {
 		return &tenure.UnavailableError{Reason: n.waiting.get()}
 	}
 	if _, addr := n.leader(); addr == "" {
-		return &tenure.UnavailableError{Reason: "no leader is known: " + n.waiting.get()}
+		return &tenure.UnavailableError{Reason: n.waiting.get()}
 	}
 	if id, _ := n.machine.Cluster(); id == "" || n.age() < 0 {
 		return &tenure.UnavailableError{Reason: "the node has not caught up with the cluster yet"}
 	}
 	return nil
+}
+
+// reasonOf returns an error's text as part of a sentence. That of an unavailable
+// goes without what it says of a command, where there was none.
+func reasonOf(err error) string {
+	var u *tenure.UnavailableError
+	switch {
+	case !errors.As(err, &u):
+		return err.Error()
+	case u.Err == nil:
+		return u.Reason
+	}
+	return u.Reason + ": " + reasonOf(u.Err)
+}
+
+// waitsFor is what a node that works waits for before it can serve, "" if it
+// can.
+func (n *Node) waitsFor() string {
+	if n.Err() != nil {
+		return ""
+	}
+	if err := n.Ready(); err != nil {
+		return reasonOf(err)
+	}
+	return ""
 }
 
 // largestTTL is the cluster's, as far as this node knows.

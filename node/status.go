@@ -17,6 +17,7 @@ func (n *Node) Status() tenure.Status {
 	if err := n.Err(); err != nil {
 		s.Err = err.Error()
 	}
+	s.WaitsFor = n.waitsFor()
 	s.AppliedIndex, s.Checksum = n.machine.Checksum()
 	_, s.LargestTTL = n.machine.Cluster()
 	s.Records, s.Held = n.machine.Len()

@@ -57,7 +57,7 @@ func (d *devCluster) waitReady(ctx context.Context, note func(format string, arg
 			if n.Err() != nil || ctx.Err() != nil {
 				return fmt.Errorf("node %s: %w", d.ids[i], err)
 			}
-			note("node %s is not ready yet: %v", d.ids[i], n.Ready())
+			note("node %s is not ready yet: %s", d.ids[i], n.Status().WaitsFor)
 		}
 	}
 	return nil

@@ -15,8 +15,8 @@ var statusVerb = verb{
 	help: `
 The first node at --addr that answers tells what it knows, without asking the
 others. LEADER is empty when it knows none: then no majority of the voters is
-up, or they are electing. Two nodes at the same applied index must have the same
-checksum.
+up, or they are electing. A node that can't serve yet says what it WAITS FOR. Two
+nodes at the same applied index must have the same checksum.
 
   tenure status --addr 127.0.0.1:7401
 `,
@@ -55,6 +55,9 @@ func statusTable(s httpapi.Status) table {
 		{"KEYS", fmt.Sprintf("%d, %d of them held", s.Records, s.Held)},
 		{"IN LINE", strconv.Itoa(s.Waiting)},
 	}}
+	if s.WaitsFor != "" {
+		t.rows = append(t.rows, []string{"WAITS FOR", s.WaitsFor})
+	}
 	if s.Failure != "" {
 		t.rows = append(t.rows, []string{"FAILURE", s.Failure})
 	}

@@ -1,7 +1,5 @@
 package httpapi
 
-import "example.com/tenure"
-
 // done answers what has nothing to tell but that it was done.
 type done struct{}
 
@@ -65,7 +63,7 @@ func (s *server) health(*request) (any, error) {
 
 func (s *server) ready(r *request) (any, error) {
 	if err := s.backend.Ready(); err != nil {
-		return nil, &tenure.UnavailableError{Reason: "not ready", Err: err}
+		return nil, reading(err)
 	}
 	return s.health(r)
 }

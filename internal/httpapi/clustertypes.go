@@ -26,7 +26,8 @@ type Status struct {
 	Held             int      `json:"held"`
 	Waiting          int      `json:"waiting"`
 	Members          []Member `json:"members"`
-	Failure          string   `json:"failure,omitempty"` // why the node failed
+	WaitsFor         string   `json:"waits_for,omitempty"` // before the node can serve
+	Failure          string   `json:"failure,omitempty"`   // why the node failed
 }
 
 // StatusOf returns the status as the API writes it.
@@ -36,7 +37,7 @@ func StatusOf(s tenure.Status) Status {
 		Role: s.Role, Leader: s.Leader, LeaderAddr: s.LeaderAddr,
 		Term: s.Term, CommitIndex: s.CommitIndex, AppliedIndex: s.AppliedIndex, Checksum: fmt.Sprintf("%016x", s.Checksum),
 		LargestTTLMillis: s.LargestTTL.Milliseconds(), Records: s.Records, Held: s.Held, Waiting: s.Waiting,
-		Members: membersOf(s.Members), Failure: s.Err,
+		Members: membersOf(s.Members), WaitsFor: s.WaitsFor, Failure: s.Err,
 	}
 }
 

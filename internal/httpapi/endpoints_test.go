@@ -113,8 +113,8 @@ func TestClusterVerbs(t *testing.T) {
 		s.run(t, h)
 	}
 	f.notReady = &tenure.UnavailableError{Reason: "no leader is known"}
-	step{"GET /readyz", "", 503, `{"error":"unavailable","message":"unavailable (not applied): not ready: unavailable (not applied): no leader is known",` +
-		`"maybe_applied":false,"reason":"not ready: unavailable (not applied): no leader is known"}`}.run(t, h)
+	step{"GET /readyz", "", 503, `{"error":"unavailable","message":"unavailable (not applied): no leader is known",` +
+		`"maybe_applied":false,"reason":"no leader is known"}`}.run(t, h)
 	step{"GET /healthz", "", 200, `{"id":"n1","role":"leader"}`}.run(t, h)
 }
 
