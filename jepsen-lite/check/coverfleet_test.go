@@ -1,10 +1,13 @@
 package check_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"example.com/tenure/jepsen-lite/check"
+	"example.com/tenure/jepsen-lite/history"
 )
 
 // What is counted of a fleet's answers.
@@ -16,6 +19,35 @@ func TestCoverageOfAFleet(t *testing.T) {
 		i := slices.IndexFunc(table, func(c check.Covered) bool { return c.Name == name })
 		if i < 0 || table[i].Seen != want {
 			t.Errorf("%s: %+v, want %d", name, table, want)
+		}
+	}
+}
+
+// What a fleet does wrong for ever is told once.
+func TestToldOnce(t *testing.T) {
+	const begin = `{"t":0,"kind":"run","terms":{"seed":1,"arena":"x","timed":true}}
+{"t":1,"kind":"invoke","f":"put","id":1,"node":"r1","key":"k","value":1}
+{"t":2,"kind":"ok","id":1,"epoch":2,"owner":"r1"}
+`
+	for name, lines := range map[string]string{
+		"lost":    `"values":""`,
+		"twice":   `"values":"1","twice":"1"`,
+		"phantom": `"values":"1,7"`,
+		"fallen":  `"values":"1","epoch":1`,
+		"shared":  `"values":"1","epoch":2,"owner":"r2"`,
+	} {
+		var text strings.Builder
+		text.WriteString(begin)
+		for i := 2; i < 6; i++ {
+			fmt.Fprintf(&text, `{"t":%d,"kind":"invoke","f":"list","id":%d,"node":"r2","key":"k"}`+"\n"+`{"t":%d,"kind":"ok","id":%d,%s}`+"\n", 10*i, i, 10*i+1, i, lines)
+		}
+		h, err := history.Parse(strings.NewReader(text.String()))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		j := check.Judge(h)
+		if n := len(j.Violations()); n != 1 {
+			t.Errorf("%s: %d violations: %q", name, n, j.Reasons)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func Explain(h *history.History, v Violation) Explanation {
 	if h.Terms.Commit != "" {
 		x.Run += ", commit " + h.Terms.Commit
 	}
-	x.Chains = chains(h, v.Key, from, to)
+	x.Chains = append(chains(h, v.Key, from, to), reigns(h, v.Key, from, to)...)
 	for _, s := range h.Faults {
 		if s.From > to || s.To < from {
 			continue

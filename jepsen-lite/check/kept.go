@@ -25,6 +25,16 @@ type values struct {
 	puts  map[uint64]*history.Op // by value
 	acked history.Set
 	lists []*history.Op // answered, by invocation
+	told  map[string]bool
+}
+
+// news reports whether nothing was told yet of a value under a rule: what is
+// lost is missing from every list after that, too.
+func (v *values) news(rule string, value uint64) bool {
+	of := fmt.Sprint(rule, value)
+	known := v.told[of]
+	v.told[of] = true
+	return !known
 }
 
 func checkKept(h *history.History, f *Finding) {
@@ -44,7 +54,7 @@ func checkKept(h *history.History, f *Finding) {
 }
 
 func valuesOf(key string, ops []*history.Op) *values {
-	v := &values{key: key, puts: make(map[uint64]*history.Op)}
+	v := &values{key: key, puts: make(map[uint64]*history.Op), told: make(map[string]bool)}
 	var acked []uint64
 	for _, op := range ops {
 		switch {
@@ -65,7 +75,7 @@ func valuesOf(key string, ops []*history.Op) *values {
 func (f *Finding) dropped(v *values, list *history.Op) {
 	var missing []uint64
 	for _, value := range v.acked.Without(list.Complete.Values, 1<<20) {
-		if v.puts[value].Return < list.Call {
+		if v.puts[value].Return < list.Call && v.news("K1", value) {
 			missing = append(missing, value)
 		}
 	}
@@ -89,7 +99,10 @@ func (f *Finding) unfounded(v *values, list *history.Op) {
 			founded = append(founded, value)
 		}
 	}
-	for _, value := range list.Complete.Values.Without(history.SetOf(founded...), 1) {
+	for _, value := range list.Complete.Values.Without(history.SetOf(founded...), mostShown) {
+		if !v.news("K2", value) {
+			continue
+		}
 		what, put := "which nobody had put", (*history.Event)(nil)
 		if op := v.puts[value]; op != nil && op.Outcome == history.Fail {
 			what, put = fmt.Sprintf("whose put was refused for good at %s", at(op.Return)), op.Complete
@@ -110,6 +123,9 @@ func (f *Finding) repeated(v *values, list *history.Op) {
 		return
 	}
 	value := list.Complete.Twice[0].First
+	if !v.news("K3", value) {
+		return
+	}
 	var put *history.Event
 	if op := v.puts[value]; op != nil {
 		put = op.Invoke
@@ -137,6 +153,9 @@ func (f *Finding) vanished(v *values, over []*history.Op, list *history.Op) {
 	for _, value := range missing {
 		if put := v.puts[value]; put == nil || put.Outcome == history.OK && put.Return < list.Call {
 			continue // nobody put it, or it was acknowledged: told already
+		}
+		if !v.news("K4", value) {
+			continue
 		}
 		f.violate(Violation{
 			Rule: "K4", Claim: ClaimB, Key: v.key, From: before.Return, To: list.Return,

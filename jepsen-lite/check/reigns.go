@@ -43,8 +43,9 @@ func reignAnswers(ops []*history.Op) []*history.Op {
 	})
 }
 
-// fallen is R1.
+// fallen is R1. An owner of before that goes on answering is told once.
 func (f *Finding) fallen(key string, answers []*history.Op) {
+	told := make(map[uint64]bool)
 	over := slices.Clone(answers)
 	slices.SortStableFunc(over, func(a, b *history.Op) int { return cmp.Compare(a.Return, b.Return) })
 	var highest *history.Op
@@ -55,21 +56,22 @@ func (f *Finding) fallen(key string, answers []*history.Op) {
 				highest = over[next]
 			}
 		}
-		if highest == nil || op.Complete.Epoch >= highest.Complete.Epoch {
+		if highest == nil || op.Complete.Epoch >= highest.Complete.Epoch || told[op.Complete.Epoch] {
 			continue
 		}
+		told[op.Complete.Epoch] = true
 		f.violate(Violation{
 			Rule: "R1", Claim: ClaimA, Key: key, From: highest.Call, To: op.Return,
 			Sentence: fmt.Sprintf("%s answered a %s of %s at epoch %d by %s, and a %s that was sent after that, at %s, was answered by %s at epoch %d",
 				answeredBy(highest), highest.Invoke.F, key, highest.Complete.Epoch, at(highest.Return), op.Invoke.F, at(op.Call), answeredBy(op), op.Complete.Epoch),
-			Amount: fmt.Sprintf("%d epochs back, %v after the answer under the higher one", highest.Complete.Epoch-op.Complete.Epoch, op.Return-highest.Return),
+			Amount: fmt.Sprintf("epoch %d after epoch %d, by %v", op.Complete.Epoch, highest.Complete.Epoch, op.Return-highest.Return),
 		}, op.Complete, op.Invoke, highest.Complete)
 	}
 }
 
 // sharedEpochs is R2.
 func (f *Finding) sharedEpochs(key string, answers []*history.Op) {
-	first := make(map[uint64]*history.Op)
+	first, told := make(map[uint64]*history.Op), make(map[uint64]bool)
 	for _, op := range answers {
 		if op.Complete.Owner == "" {
 			continue
@@ -79,7 +81,8 @@ func (f *Finding) sharedEpochs(key string, answers []*history.Op) {
 			first[op.Complete.Epoch] = op
 			continue
 		}
-		if had.Complete.Owner != op.Complete.Owner {
+		if had.Complete.Owner != op.Complete.Owner && !told[op.Complete.Epoch] {
+			told[op.Complete.Epoch] = true
 			f.violate(Violation{
 				Rule: "R2", Claim: ClaimA, Key: key,
 				Sentence: fmt.Sprintf("two owners answered for %s at epoch %d: %s by %s, and %s by %s",
@@ -127,6 +130,22 @@ func ReignsOf(h *history.History) map[string][]*Reign {
 			r.To = max(r.To, op.Return)
 			r.Answers++
 		}
+	}
+	return out
+}
+
+// reigns tells who answered for a key between two instants.
+func reigns(h *history.History, key string, from, to time.Duration) []string {
+	var out []string
+	for _, r := range ReignsOf(h)[key] {
+		if r.From > to || r.To < from || len(out) == mostChains {
+			continue
+		}
+		owner := r.Owner
+		if owner == "" {
+			owner = "somebody"
+		}
+		out = append(out, fmt.Sprintf("%s epoch %d of %s: asked from %s on, last answer by %s, %d answers", r.Key, r.Epoch, owner, at(r.From), at(r.To), r.Answers))
 	}
 	return out
 }
