@@ -52,7 +52,9 @@ func (a *arena) flipBit(s *server) (heal func()) {
 // rejoin lets a node that is kept down join anew with an empty disk, and
 // reports false if it may not leave.
 func (a *arena) rejoin(s *server) bool {
-	a.changing <- struct{}{}
+	if !a.mayChange() {
+		return false
+	}
 	defer func() { <-a.changing }()
 	if !a.mayLeave(s.name) {
 		return false

@@ -21,7 +21,10 @@ const (
 // changeMembers removes nodes from the cluster, each while a majority of the
 // others is up. They join it again with empty disks.
 func (a *arena) changeMembers(_ *plan.Fault, names []string) func() {
-	a.changing <- struct{}{} // one fault at a time: who joins does so by another, which must be a member
+	if !a.mayChange() {
+		a.note("nobody was removed: another change of the members is under way")
+		return nil
+	}
 	for _, name := range names {
 		s := a.nodes[name]
 		s.excuse()
@@ -37,6 +40,18 @@ func (a *arena) changeMembers(_ *plan.Fault, names []string) func() {
 			a.awaitMember(a.nodes[name])
 		}
 		<-a.changing
+	}
+}
+
+// mayChange reports whether nobody else changes the members, and keeps others
+// from it. Two changes could wait for each other: who joins does so by another
+// node, which must be up and a member.
+func (a *arena) mayChange() bool {
+	select {
+	case a.changing <- struct{}{}:
+		return true
+	default:
+		return false
 	}
 }
 
