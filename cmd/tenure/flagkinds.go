@@ -81,6 +81,16 @@ func (f *flags) duration(name, usage string, fallback time.Duration, check func(
 	return value
 }
 
+// between returns a check of a duration.
+func between(name string, least, most time.Duration) func(time.Duration) error {
+	return func(d time.Duration) error {
+		if d < least || d > most {
+			return invalid(name, d.String(), fmt.Sprintf("from %v to %v", least, most))
+		}
+		return nil
+	}
+}
+
 // count declares a flag of a whole number.
 func (f *flags) count(name, usage string, fallback, least, most int) *int {
 	value := &fallback

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(raceVariable) == "" {
 		_ = os.Setenv(raceVariable, raceAtEnd) // no more than a second is lost
 	}
-	testscript.Main(m, map[string]func(){"tenure": main, "talker": talker})
+	testscript.Main(m, map[string]func(){"tenure": main, "talker": talker, "dawdler": dawdler})
 }
 
 func TestScripts(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	osexec "os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -142,8 +143,8 @@ func cmdUntil(ts *testscript.TestScript, args []string) {
 func cmdSpawn(ts *testscript.TestScript, args []string) {
 	s, name := scriptOf(ts), args[0]
 	path := args[1]
-	if path == "tenure" {
-		path = binary(s.env(ts))
+	if path == "tenure" || path == "dawdler" {
+		path = filepath.Join(filepath.Dir(binary(s.env(ts))), path)
 	}
 	cmd := osexec.Command(path, args[2:]...)
 	cmd.Args[0] = args[1]

@@ -57,6 +57,10 @@ func prepareServe(c *call) action {
 	largest := c.duration("largest-ttl", "the longest TTL that the cluster will ever grant; counts at the founding only", tenure.DefaultLargestTTL, func(ttl time.Duration) error {
 		return tenure.ValidateTTL(ttl, tenure.MaxTTL)
 	})
+	election := c.duration("election-timeout", "how long a follower goes without its leader before it seeks election; the same on all nodes", node.DefaultElectionTimeout,
+		between("election-timeout", node.MinElectionTimeout, node.MaxElectionTimeout))
+	disk := c.duration("disk-timeout", "how long one call of the disk may take before the node stops for good", node.DefaultDiskTimeout,
+		between("disk-timeout", node.MinDiskTimeout, tenure.MaxTTL))
 	insecure := c.toggle(beyondLoopback, "listen in plain text where other machines can connect: whoever can, can do everything")
 	verbose := c.toggle("verbose", "log debugging details, too")
 	c.afterwards(func() error {
@@ -75,6 +79,7 @@ func prepareServe(c *call) action {
 	return func(ctx context.Context) error {
 		cfg.ID, cfg.Dir, cfg.Listen, cfg.Advertise = *id, *data, *listen, *advertise
 		cfg.Join, cfg.Nonvoter, cfg.LargestTTL = *join, *nonvoter, *largest
+		cfg.ElectionTimeout, cfg.DiskTimeout = *election, *disk
 		cfg.Logger = c.logger(hclog.Info, *verbose)
 		return serve(ctx, *cfg)
 	}
