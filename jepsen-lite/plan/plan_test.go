@@ -59,15 +59,6 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
-// Asked to, a plan keeps every clock within the margin.
-func TestTimedStaysWithinTheMargin(t *testing.T) {
-	for seed := range uint64(300) {
-		if p := plan.Draw(seed, plan.Options{Kinds: []string{plan.Clock}, Timed: true}); !p.Timed() || len(p.Faults) == 0 {
-			t.Fatalf("seed %d: timed %v with %d faults", seed, p.Timed(), len(p.Faults))
-		}
-	}
-}
-
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plan.json")
 	p := plan.Draw(4, plan.Options{Safety: 5 * time.Second})
@@ -149,6 +140,15 @@ func TestInvalid(t *testing.T) {
 		{"a rate without a clock", func(p *plan.Plan) {
 			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at, Targets: []string{"n1"}, Rate: &half}}
 		}, "faults[0].rate"},
+		{"a jump to nowhere", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.ClockJump, At: at, Targets: []string{"n1"}}}
+		}, "faults[0].delay"},
+		{"a throttle without bytes", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Throttle, At: at, For: at, Targets: []string{"n1>n2"}}}
+		}, "faults[0].bytes"},
+		{"a kill that is counted", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at, Targets: []string{"n1"}, Counted: true}}
+		}, "faults[0].counted"},
 		{"a delay of nothing slow", func(p *plan.Plan) {
 			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at, Targets: []string{"n1"}, Delay: at}}
 		}, "faults[0].delay"},
@@ -164,18 +164,6 @@ func TestInvalid(t *testing.T) {
 				t.Errorf("got %v, want field %s", err, c.field)
 			}
 		})
-	}
-}
-
-func TestTimed(t *testing.T) {
-	p := plan.Draw(1, plan.Options{})
-	p.TTL, p.Margin, p.Faults = plan.Duration(time.Second), plan.Duration(100*time.Millisecond), nil
-	set := func(host string, rate float64) bool {
-		p.Faults = []plan.Fault{{Kind: plan.Clock, Targets: []string{host}, Rate: &rate}}
-		return p.Timed()
-	}
-	if !p.Timed() || !set("n1", 1.1) || set("n1", 1.12) || !set("r1", 0.9) || set("r1", 0.89) || set("r1", 0) || !set("n1", 0) || !set("r1", 3) {
-		t.Error("a margin of a tenth bears a rate of 0.9 of a holder and of 1.1 of a node, and no more")
 	}
 }
 
