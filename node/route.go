@@ -22,7 +22,7 @@ type leaser interface {
 // A router sends a batch to the leader, wherever that is, until every command
 // has an answer or ctx ends. It sends again what surely was not applied, and
 // what may have been where a repeat gives the same answer: everything but a
-// release.
+// release, and the forget that goes with one, which must not be applied alone.
 type router struct {
 	// way returns the present way to the leader, or why there is none.
 	way   func(ctx context.Context) (leaser, error)
@@ -130,7 +130,7 @@ func (c *routing) settle(i int, result tenure.Result) bool {
 	case errors.As(result.Err, &unavailable):
 		c.last = result.Err
 		c.maybe[i] = c.maybe[i] || unavailable.MaybeApplied
-		if !unavailable.MaybeApplied || c.batch.commands[i].Kind != fsm.Release {
+		if !unavailable.MaybeApplied || !c.batch.releases(i) {
 			return false
 		}
 	case c.maybe[i] && errors.Is(result.Err, tenure.ErrHeld):
@@ -142,6 +142,17 @@ func (c *routing) settle(i int, result tenure.Result) bool {
 	}
 	c.results[i] = result
 	return true
+}
+
+// releases reports whether command i is a release or the forget that goes right
+// before one.
+func (b *batch) releases(i int) bool {
+	c := &b.commands[i]
+	if c.Kind == fsm.Forget && i+1 < len(b.commands) {
+		next := &b.commands[i+1]
+		return next.Kind == fsm.Release && next.Key == c.Key && next.Epoch == c.Epoch
+	}
+	return c.Kind == fsm.Release
 }
 
 // giveUp answers all that is open when the call ended.

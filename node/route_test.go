@@ -16,7 +16,11 @@ type scriptedWay struct{ errs []error }
 func (w *scriptedWay) lease(_ context.Context, b batch) []tenure.Result {
 	err := w.errs[0]
 	w.errs = w.errs[1:]
-	return []tenure.Result{{Grant: tenure.Grant{Record: tenure.Record{Key: b.commands[0].Key}}, Err: err}}
+	results := make([]tenure.Result, len(b.commands))
+	for i := range results {
+		results[i] = tenure.Result{Grant: tenure.Grant{Record: tenure.Record{Key: b.commands[i].Key}}, Err: err}
+	}
+	return results
 }
 
 // What a caller is told after several attempts, by what each of them said.
@@ -67,5 +71,28 @@ func TestOutcomeOfSeveralAttempts(t *testing.T) {
 				t.Errorf("%d attempts were not made", len(way.errs))
 			}
 		})
+	}
+}
+
+// A forget that goes with a release is not sent again without it: a tenure that
+// was to be given up and forgotten must not end up as one that is forgotten and
+// held.
+func TestForgetIsNotRepeatedWithoutItsRelease(t *testing.T) {
+	unknown := &tenure.UnavailableError{MaybeApplied: true, Reason: "no answer"}
+	way := &scriptedWay{errs: []error{unknown, nil}}
+	r := &router{
+		way:     func(context.Context) (leaser, error) { return way, nil },
+		clock:   tenure.MonotonicClock(),
+		largest: func() time.Duration { return time.Hour },
+	}
+	b, _ := releaseBatch(tenure.ReleaseRequest{Owner: "a", Endings: []tenure.Ending{{Key: "k", Epoch: 1}}, Forget: true})
+	for i, result := range r.route(context.Background(), b) {
+		var u *tenure.UnavailableError
+		if !errors.As(result.Err, &u) || !u.MaybeApplied {
+			t.Errorf("command %d: got %v, want an unknown outcome", i, result.Err)
+		}
+	}
+	if len(way.errs) != 1 {
+		t.Errorf("%d attempts were left to make, want 1", len(way.errs))
 	}
 }
