@@ -223,7 +223,11 @@ func TestClientReachesNobody(t *testing.T) {
 func TestClientHonoursContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &network{}
-		n.serve(t, "n1:1", NewHandler(Config{Backend: hung{newFake()}}))
+		hangs := NewHandler(Config{Backend: hung{newFake()}})
+		n.serve(t, "n1:1", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del(TimeoutHeader) // as a node that is frozen
+			hangs.ServeHTTP(w, r)
+		}))
 		c := n.client(t, "n1:1", "n2:1")
 		for name, call := range map[string]func(context.Context) error{
 			"renew": func(ctx context.Context) error {

@@ -91,6 +91,7 @@ func (c *Client) attempt(ctx context.Context, call call, addr string, body []byt
 	for name, values := range call.header {
 		request.Header[name] = values
 	}
+	askTimeout(ctx, request.Header)
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}

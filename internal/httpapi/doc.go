@@ -32,7 +32,9 @@
 // one that is malformed, held or lost never spoils its neighbours.
 //
 // A request is given up, and what was not proposed yet is withdrawn, when its
-// connection ends, or [Allowance] after the longest wait that it asks for.
+// connection ends, [Allowance] after the longest wait that it asks for, or when
+// the time in its [TimeoutHeader] is over, whichever comes first. Only in the
+// first case does the caller learn nothing of the outcome.
 //
 // # Browsers
 //

@@ -1,22 +1,14 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"time"
 
 	"example.com/tenure"
 )
 
-const (
-	// MaxBody is how many bytes the body of a request may have.
-	MaxBody = 8 << 20
-
-	// Allowance is how long the server works on a request, beyond the longest
-	// wait that it asks for, before it answers that the outcome is unknown. A
-	// caller that wants to know sooner hangs up.
-	Allowance = 30 * time.Second
-)
+// MaxBody is how many bytes the body of a request may have.
+const MaxBody = 8 << 20
 
 // Config is what a server needs.
 type Config struct {
@@ -60,8 +52,9 @@ type server struct {
 // A request is one that found its route.
 type request struct {
 	*http.Request
-	writer http.ResponseWriter
-	name   string // what follows a route's path, decoded
+	writer  http.ResponseWriter
+	name    string        // what follows a route's path, decoded
+	timeout time.Duration // in which the caller wants an answer
 }
 
 // An endpoint answers a request with what becomes the JSON of its answer, or
@@ -88,17 +81,15 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := &request{Request: r, writer: w, name: name}
+	timeout, err := timeoutOf(r)
+	if err != nil {
+		return nil, err
+	}
+	req := &request{Request: r, writer: w, name: name, timeout: timeout}
 	if route.endpoint == nil {
 		return nil, s.watch(req)
 	}
 	return route.endpoint(req)
-}
-
-// bounded returns the context under which a request is worked on that waits
-// for at most so long.
-func bounded(r *request, wait time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(r.Context(), wait+Allowance)
 }
 
 // reading makes the error of a call that changes nothing definite.

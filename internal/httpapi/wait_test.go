@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +131,67 @@ func TestAllowance(t *testing.T) {
 			if took := time.Since(start); took != c.after || w.Code != c.status {
 				t.Errorf("%s %s is %d %s after %v, not %d after %v", c.method, c.target, w.Code, w.Body, took, c.status, c.after)
 			}
+		}
+	})
+}
+
+// A caller that says how long it waits has its answer within that time.
+func TestTimeoutHeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHandler(Config{Backend: hung{newFake()}})
+		const body = `{"key":"k","owner":"r","request_id":"a","ttl_ms":1000,"wait_ms":60000}`
+		for _, c := range []struct {
+			timeouts []string
+			after    time.Duration
+			status   int
+		}{
+			{[]string{"4750"}, 4750 * time.Millisecond, 503},
+			{[]string{"1"}, time.Millisecond, 503},
+			{[]string{"86430000"}, Allowance + time.Minute, 503},
+			{[]string{"86430001"}, 0, 400},
+			{[]string{"0"}, 0, 400},
+			{[]string{"-5"}, 0, 400},
+			{[]string{"5s"}, 0, 400},
+			{[]string{""}, 0, 400},
+			{[]string{"5", "5"}, 0, 400},
+		} {
+			start, w := time.Now(), httptest.NewRecorder()
+			r := httptest.NewRequest("POST", "/v1/acquire", strings.NewReader(body))
+			r.Header[TimeoutHeader] = c.timeouts
+			h.ServeHTTP(w, r)
+			if took := time.Since(start); took != c.after || w.Code != c.status {
+				t.Errorf("with %q it is %d %s after %v, not %d after %v", c.timeouts, w.Code, w.Body, took, c.status, c.after)
+			}
+			if c.status == 400 && !strings.Contains(w.Body.String(), TimeoutHeader) {
+				t.Errorf("with %q the refusal is %s", c.timeouts, w.Body)
+			}
+		}
+	})
+}
+
+// leaderless is a backend that says at the end that nothing was applied.
+type leaderless struct{ *fake }
+
+func (l leaderless) Acquire(ctx context.Context, _ tenure.AcquireRequest) []tenure.Result {
+	<-ctx.Done()
+	return []tenure.Result{{Err: &tenure.UnavailableError{Key: "k", Reason: "no leader is known", Err: ctx.Err()}}}
+}
+
+// The client asks for an answer before its own context ends, so that it hears
+// what is definite.
+func TestClientHearsBeforeItsContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{}
+		n.serve(t, "n1:1", NewHandler(Config{Backend: leaderless{newFake()}}))
+		c := n.client(t, "n1:1")
+		for _, timeout := range []time.Duration{100 * time.Millisecond, 5 * time.Second, time.Minute} {
+			ctx, cancel := context.WithTimeout(t.Context(), timeout)
+			_, err := c.Acquire(ctx, AcquireRequest{Key: "k", Owner: "r", RequestID: "a", TTLMillis: 1000})
+			var u *tenure.UnavailableError
+			if !errors.As(err, &u) || u.MaybeApplied || ctx.Err() != nil {
+				t.Errorf("within %v: %v (%v), want that it was not applied", timeout, err, ctx.Err())
+			}
+			cancel()
 		}
 	})
 }
