@@ -21,7 +21,7 @@ type Net struct {
 	accepting sync.WaitGroup
 
 	probing sync.Mutex        // held while a probe dials, so that its connection is known before it is served
-	probes  map[string]*probe // by the address that they dial from
+	probes  map[string]*probe // by the ends of their connections
 }
 
 type pair struct{ from, to string }
@@ -107,9 +107,9 @@ func (n *Net) wayLocked(from, to string) *way {
 
 // target returns where a connection goes: to its host, "" if nothing listens
 // there, or to the probe that opened it.
-func (n *Net) target(opener, host string, port int) (addr string, p *probe) {
+func (n *Net) target(ends, host string, port int) (addr string, p *probe) {
 	n.probing.Lock()
-	p = n.probes[opener]
+	p = n.probes[ends]
 	n.probing.Unlock()
 	if p != nil {
 		return p.listener.Addr().String(), p

@@ -15,6 +15,9 @@ const (
 	// silence is how long nothing must arrive for a probe to believe in a
 	// cut.
 	silence = 50 * time.Millisecond
+	// longDelay is a delay that a probe does not wait out: that nothing
+	// arrives for so long is enough.
+	longDelay = 200 * time.Millisecond
 	// patience is how long a probe waits for what has to arrive, on top of
 	// what the faults that stand make of it: on a busy machine everything
 	// takes its time.
@@ -25,8 +28,9 @@ const (
 
 // Verify tries with real connections whether what passes from one host to
 // another is what the faults that stand let pass. It opens them as both hosts
-// do, as far as they have a place, and blocks for about as long as those faults
-// delay a message. Where neither has a place nothing passes anyway.
+// do, as far as they have a place, and blocks for some tenths of a second, or
+// longer where a rate is below a kilobyte a second or faults come and go. Where
+// neither has a place nothing passes anyway.
 func (n *Net) Verify(ctx context.Context, from, to string) error {
 	w := n.way(from, to)
 	for {
@@ -69,8 +73,14 @@ func (s *state) agrees(sender, receiver *net.TCPConn) error {
 	if _, err := sender.Write(make([]byte, size)); err != nil {
 		return err
 	}
-	if s.cuts > 0 {
-		return isSilent(receiver, "is cut")
+	if err := sender.CloseWrite(); err != nil {
+		return err
+	}
+	switch {
+	case s.cuts > 0:
+		return isSilent(receiver, silence, "is cut")
+	case s.delay > longDelay:
+		return isSilent(receiver, longDelay, fmt.Sprintf("is slowed by %v", s.delay))
 	}
 	_ = receiver.SetReadDeadline(begun.Add(s.delay + s.jitter + patience))
 	if _, err := io.ReadFull(receiver, make([]byte, size)); err != nil {
@@ -79,14 +89,11 @@ func (s *state) agrees(sender, receiver *net.TCPConn) error {
 	if takes := time.Since(begun); takes < s.least(size) {
 		return fmt.Errorf("%d bytes take %v, which is less than %v", size, takes, s.least(size))
 	}
-	if err := sender.CloseWrite(); err != nil {
-		return err
-	}
 	if s.halfOpen > 0 {
-		return isSilent(receiver, "is half open")
+		return isSilent(receiver, silence, "is half open")
 	}
 	if _, err := receiver.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("the end does not pass: %w", err)
+		return fmt.Errorf("the end does not pass: %w", orNil(err))
 	}
 	return nil
 }
@@ -100,8 +107,8 @@ func (s *state) least(size int64) time.Duration {
 	return s.delay
 }
 
-func isSilent(c *net.TCPConn, why string) error {
-	_ = c.SetReadDeadline(time.Now().Add(silence))
+func isSilent(c *net.TCPConn, span time.Duration, why string) error {
+	_ = c.SetReadDeadline(time.Now().Add(span))
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("it %s, and something arrives: %w", why, orNil(err))
 	}
@@ -172,13 +179,17 @@ func (n *Net) dial(ctx context.Context, p *probe, addr string) (err error) {
 	n.probing.Lock()
 	defer n.probing.Unlock()
 	if p.near, err = dial(ctx, addr); err == nil {
-		n.probes[p.near.LocalAddr().String()] = p
+		n.probes[ends(p.near.LocalAddr(), p.near.RemoteAddr())] = p
 	}
 	return err
 }
 
+// ends names a connection. The opener's address alone does not: the system gives
+// one port to connections that lead to different places.
+func ends(opener, listener net.Addr) string { return opener.String() + ">" + listener.String() }
+
 func (n *Net) forget(p *probe) {
 	n.probing.Lock()
 	defer n.probing.Unlock()
-	delete(n.probes, p.near.LocalAddr().String())
+	delete(n.probes, ends(p.near.LocalAddr(), p.near.RemoteAddr()))
 }

@@ -10,10 +10,11 @@ import (
 // supposed to; and one that gets nothing says so.
 func TestProbeDisagrees(t *testing.T) {
 	for name, s := range map[string]state{
-		"a cut":       {cuts: 1},
-		"half open":   {halfOpen: 1},
-		"a delay":     {delay: time.Second},
-		"a slow link": {rates: []int64{10}},
+		"a cut":        {cuts: 1},
+		"half open":    {halfOpen: 1},
+		"a delay":      {delay: 100 * time.Millisecond},
+		"a long delay": {delay: time.Minute},
+		"a slow link":  {rates: []int64{10}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := wire(t)

@@ -46,7 +46,7 @@ func (r *route) accept(ctx context.Context) {
 			return
 		}
 		c := &connection{route: r, near: near, done: make(chan struct{})}
-		c.target, c.probe = r.net.target(near.RemoteAddr().String(), r.to, r.port)
+		c.target, c.probe = r.net.target(ends(near.RemoteAddr(), near.LocalAddr()), r.to, r.port)
 		if !r.add(c) {
 			c.reset()
 			return
