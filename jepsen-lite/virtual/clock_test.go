@@ -35,3 +35,32 @@ func TestClock(t *testing.T) {
 		}
 	})
 }
+
+// A clock that jumps is ahead from then on, one that is held stands still at
+// whatever rate, and timers go by both. A probe measures what it does.
+func TestClockJumpsAndHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := NewClock(0, 1)
+		start := time.Now()
+		fired := make(chan time.Duration, 1)
+		c.AfterFunc(time.Minute, func() { fired <- time.Since(start) })
+		c.Jump(20 * time.Second)
+		c.Hold()
+		c.Hold() // by two faults
+		c.SetRate(2)
+		if runs, should := c.Probe(10 * time.Second); runs != 0 || should != 0 {
+			t.Errorf("held it runs at %v, should at %v", runs, should)
+		}
+		c.Release()
+		if got := c.Now(); got != 20*time.Second {
+			t.Errorf("held by one of two faults it reads %v", got)
+		}
+		c.Release()
+		if runs, should := c.Probe(10 * time.Second); runs != 2 || should != 2 {
+			t.Errorf("it runs at %v, should at %v", runs, should)
+		}
+		if at := <-fired; at < 30*time.Second || at > 30*time.Second+time.Millisecond {
+			t.Errorf("the timer fired after %v", at)
+		}
+	})
+}

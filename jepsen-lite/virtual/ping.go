@@ -1,6 +1,7 @@
 package virtual
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -18,33 +19,39 @@ const (
 // ms, and longer only if faults come and go meanwhile.
 func (n *Net) Probe(from, to string) error {
 	for {
-		err, steady := n.probe(from, to)
-		if steady {
-			return err
+		n.mu.Lock()
+		is := *n.link(from, to)
+		n.mu.Unlock()
+		took, passed := n.ping(from, to, min(is.latest(), pingWaits))
+		n.mu.Lock()
+		steady := n.link(from, to).changes == is.changes
+		n.mu.Unlock()
+		if !steady {
+			continue
 		}
+		if err := is.confirm(took, passed); err != nil {
+			return fmt.Errorf("the link %s>%s %w", from, to, err)
+		}
+		return nil
 	}
 }
 
-// probe reports false if the link's faults changed meanwhile.
-func (n *Net) probe(from, to string) (err error, steady bool) {
-	n.mu.Lock()
-	l := n.link(from, to)
-	is := *l
-	soonest := latency + is.delay + is.drains(pingBytes)
-	n.mu.Unlock()
-	latest := soonest + jitter + is.jitter + leeway
-	took, passed := n.ping(from, to, min(latest, pingWaits))
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// soonest and latest are when a ping must arrive.
+func (l *link) soonest() time.Duration { return latency + l.delay + l.drains(pingBytes) }
+
+func (l *link) latest() time.Duration { return l.soonest() + jitter + l.jitter + leeway }
+
+// confirm reports what a ping shows of a link and its faults do not say.
+func (l *link) confirm(took time.Duration, passed bool) error {
 	switch {
-	case passed && is.cuts > 0:
-		err = fmt.Errorf("the link %s>%s is cut and passes bytes", from, to)
-	case passed && took < soonest:
-		err = fmt.Errorf("bytes on the link %s>%s take %v, which should be %v at least", from, to, took, soonest)
-	case !passed && is.cuts == 0 && latest <= pingWaits:
-		err = fmt.Errorf("the link %s>%s is not cut and passes nothing within %v", from, to, latest)
+	case passed && l.cuts > 0:
+		return errors.New("is cut and passes bytes")
+	case passed && took < l.soonest():
+		return fmt.Errorf("passes bytes in %v, which must take at least %v", took, l.soonest())
+	case !passed && l.cuts == 0 && l.latest() <= pingWaits:
+		return fmt.Errorf("is not cut and passes nothing within %v", l.latest())
 	}
-	return err, l.changes == is.changes
+	return nil
 }
 
 // ping sends bytes and waits for them.
