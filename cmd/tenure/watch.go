@@ -18,7 +18,9 @@ passing of a TTL are none. INDEX is the Raft log's.
 
 It goes on until SIGINT (Ctrl-C) or SIGTERM, which is exit code 0. If its node
 goes away it goes on with the next one at --addr. When changes were lost on the
-way it says 'missed': look at the state again, with 'tenure list'.
+way it says 'missed': look at the state again, with 'tenure list'. When it has
+begun it says so on standard error, with -o json as well: no change after that
+is overlooked.
 
   tenure watch --prefix tenant-
 `,
@@ -43,13 +45,17 @@ func prepareWatch(c *call) action {
 		defer client.Close()
 		ctx, stop := untilSignal(ctx)
 		defer stop()
-		err = client.Watch(ctx, httpapi.WatchOptions{Key: key.value, Prefix: *prefix}, c.printer())
+		err = client.Watch(ctx, httpapi.WatchOptions{Key: key.value, Prefix: *prefix}, c.watching, c.printer())
 		if ctx.Err() != nil {
 			return nil // the user has seen enough
 		}
 		return err
 	}
 }
+
+// watching tells that from now on every change is seen. It goes to standard
+// error in either format: standard output has the changes, and only those.
+func (c *call) watching() { fmt.Fprintln(c.stderr, "tenure watch: watching") }
 
 // eventColumns has the columns of a table that is never complete.
 const eventColumns = "%-8v  %-9s  %-9v  %-9v  %s  %s\n"

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/tenure"
@@ -31,9 +32,10 @@ const (
 // Watch calls each with the changes, in the order of the log, until each fails,
 // ctx ends, or no node serves the watch any more. A watch that is cut off goes
 // on where it was, at the next node; it never calls each twice with one change,
-// and what it misses it says with an event named missed. The error is that of
-// each, or else one of package tenure's.
-func (c *Client) Watch(ctx context.Context, o WatchOptions, each func(Event) error) error {
+// and what it misses it says with an event named missed. It calls begun once,
+// before each, when a node watches: no change after that instant is overlooked.
+// The error is that of each, or else one of package tenure's.
+func (c *Client) Watch(ctx context.Context, o WatchOptions, begun func(), each func(Event) error) error {
 	query := url.Values{}
 	if o.Prefix != "" {
 		query.Set("prefix", o.Prefix)
@@ -45,6 +47,7 @@ func (c *Client) Watch(ctx context.Context, o WatchOptions, each func(Event) err
 	if o.HasAfter {
 		w.lastID = strconv.FormatUint(o.After, 10)
 	}
+	w.tell = sync.OnceFunc(begun)
 	if err := w.once(ctx); !w.goesOn(ctx, err) || !w.begun {
 		return err
 	}
@@ -56,8 +59,9 @@ type watching struct {
 	client *Client
 	path   string
 	each   func(Event) error
-	failed error // of each
-	begun  bool  // a node has served the watch
+	failed error  // of each
+	begun  bool   // a node has served the watch
+	tell   func() // tells the first time that one does
 
 	lastID string // of the newest entry that was seen whole, "" if none was told
 	// Of an entry that was seen in part and comes again after a cut: its index,
@@ -121,6 +125,7 @@ func (w *watching) once(ctx context.Context) error {
 	}
 	defer response.Body.Close()
 	w.begun, w.current = true, 0
+	w.tell()
 	err = w.read(response.Body, func() { dead.Reset(silence) })
 	if w.failed != nil {
 		return w.failed

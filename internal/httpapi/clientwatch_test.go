@@ -52,7 +52,8 @@ func sse(kind string, index uint64, key string, last bool) string {
 // collect watches until so many events came, and returns them.
 func collect(ctx context.Context, c *Client, o WatchOptions, count int) (seen []string, err error) {
 	enough := errors.New("enough")
-	err = c.Watch(ctx, o, func(e Event) error {
+	begun := 0
+	err = c.Watch(ctx, o, func() { begun++ }, func(e Event) error {
 		s := fmt.Sprintf("%s %d", e.Event, e.Index)
 		if e.Record != nil {
 			s += " " + e.Record.Key
@@ -64,6 +65,9 @@ func collect(ctx context.Context, c *Client, o WatchOptions, count int) (seen []
 	})
 	if errors.Is(err, enough) {
 		err = nil
+	}
+	if len(seen) > 0 && begun != 1 {
+		err = errors.Join(err, fmt.Errorf("it was told %d times that the watch has begun", begun))
 	}
 	return seen, err
 }
