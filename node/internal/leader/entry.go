@@ -192,6 +192,9 @@ func (s *Sequencer) takeTenures(e *entry, quarters int) {
 		t := &s.tenures[done]
 		for t.from < len(t.req.Commands) && !e.full(quarters) {
 			to := min(t.from+translateChunk, len(t.req.Commands))
+			if to < len(t.req.Commands) && together(&t.req.Commands[to-1], &t.req.Commands[to]) {
+				to++
+			}
 			s.takeSpan(e, t.req, t.from, to)
 			t.from = to
 		}
@@ -205,6 +208,13 @@ func (s *Sequencer) takeTenures(e *entry, quarters int) {
 // translateChunk is how many commands are translated to numbers, and then
 // measured, at once.
 const translateChunk = 256
+
+// together reports whether two commands are one release that also forgets: no
+// entry may have the one without the other, or a failure in between would leave
+// a tenure that is forgotten and stands.
+func together(c, next *fsm.Command) bool {
+	return c.Kind == fsm.Forget && next.Kind == fsm.Release && c.Key == next.Key && c.Epoch == next.Epoch
+}
 
 func (s *Sequencer) takeSpan(e *entry, req *Request, from, to int) {
 	s.queued -= to - from

@@ -189,6 +189,47 @@ func TestReleaseOfAnotherTenureHandsNothingOver(t *testing.T) {
 	})
 }
 
+// A release that also forgets is in one entry, however many there are: it is
+// applied as a whole or not at all.
+func TestReleasesThatForgetAreNotCutApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		const tenures = 7000 // with a forget and a release each, more than an entry takes
+		all := &Request{Waits: make([]time.Duration, tenures+1)}
+		for i := range tenures + 1 {
+			all.Commands = append(all.Commands, fsm.Command{Kind: fsm.Acquire, Key: fmt.Sprint(i), Owner: "o", RequestID: "1", TTL: time.Minute})
+		}
+		req := &Request{}
+		for i, r := range <-b.submit(all) {
+			if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			c := fsm.Command{Kind: fsm.Forget, Key: r.Grant.Record.Key, Owner: "o", Epoch: r.Grant.Record.Epoch}
+			if i > 0 { // the first is released only, so that the pairs lie across even numbers
+				req.Commands = append(req.Commands, c)
+			}
+			c.Kind = fsm.Release
+			req.Commands = append(req.Commands, c)
+		}
+		before := b.proposed()
+		for _, r := range <-b.submit(req) {
+			if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+		}
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for _, commands := range b.entries[before:] {
+			if last := commands[len(commands)-1]; last.Kind == fsm.Forget {
+				t.Errorf("an entry of %d commands ends with the forget of a release that is in the next", len(commands))
+			}
+		}
+		if n := len(b.entries) - before; n < 2 {
+			t.Errorf("%d entries, too few to tell", n)
+		}
+	})
+}
+
 func TestExpiryHandsOverByTimer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
