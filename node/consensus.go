@@ -30,7 +30,7 @@ func (n *Node) raftConfig() *raft.Config {
 	// One entry is in flight, so this is always far more than is uncommitted.
 	c.TrailingLogs = max(minTrailingLogs, n.cfg.SnapshotThreshold/2)
 	c.NoLegacyTelemetry = true
-	c.Logger = n.log.Named("raft")
+	c.Logger = raftLog{n.log.Named("raft"), n.ctx}
 	return c
 }
 

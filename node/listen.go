@@ -79,7 +79,7 @@ func (n *Node) openTransport() *port.Transport {
 		},
 		Heard:            n.heard,
 		SnapshotOutdated: n.renewSnapshot,
-		Logger:           n.log.Named("transport"),
+		Logger:           raftLog{n.log.Named("transport"), n.ctx},
 	})
 }
 
