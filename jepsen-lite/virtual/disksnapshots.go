@@ -28,18 +28,8 @@ func (s diskSnapshots) Create(version raft.SnapshotVersion, index, term uint64, 
 	return diskSink{sink, s.use, index, last < index}, nil
 }
 
-// List implements raft.SnapshotStore.
-func (s diskSnapshots) List() ([]*raft.SnapshotMeta, error) {
-	metas, err := s.SnapshotStore.List()
-	if f := s.use.disk.flipped(inSnapshot); f != nil {
-		for _, meta := range metas {
-			f.inMeta(meta)
-		}
-	}
-	return metas, err
-}
-
-// Open implements raft.SnapshotStore.
+// Open implements raft.SnapshotStore. A flipped bit does not show in what List
+// tells: that is the name, which says index and term a second time.
 func (s diskSnapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	meta, content, err := s.SnapshotStore.Open(id)
 	if f := s.use.disk.flipped(inSnapshot); err == nil && f != nil {

@@ -36,8 +36,8 @@ func contents(t *testing.T, d *Disk) []any {
 		t.Fatal(err)
 	}
 	meta, content, err := s.Snapshots.Open(metas[0].ID)
-	if err != nil || !reflect.DeepEqual(meta, metas[0]) {
-		t.Fatalf("opened %+v, listed %+v, %v", meta, metas[0], err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	b, err := io.ReadAll(content)
 	if err != nil {
