@@ -19,7 +19,7 @@ type Checker struct {
 
 // All are the checkers, in the order in which their findings are told.
 var All = []Checker{
-	Overlap, Epochs, Gates, Data, Forgets, Linear, LogOrder, Truth, Checksums, Causeless, Available, Leaks, Reigns, Kept,
+	Overlap, Epochs, Gates, Data, Forgets, Linear, LogOrder, Truth, Checksums, Causeless, Available, Conduct, Leaks, Reigns, Kept,
 }
 
 // Check judges h.

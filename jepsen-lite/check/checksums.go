@@ -7,11 +7,12 @@ import (
 )
 
 // Checksums is the checker of the replicas: at equal applied index all have
-// the same checksum of their state. It can't see an error that all replicas
+// the same checksum of their state, and at an index that both know to be
+// committed two have the same entry. It can't see an error that all replicas
 // make alike.
 var Checksums = Checker{
 	Name:  "checksums",
-	Sees:  "replicas whose states differ at the same index",
+	Sees:  "replicas whose states, or committed entries, differ at the same index",
 	Blind: "an error that all replicas make alike, indexes that only one replica told",
 	Needs: history.TellsSums,
 	check: checkChecksums,
@@ -33,7 +34,7 @@ func checkChecksums(h *history.History, f *Finding) {
 		if had.Sum != e.Sum {
 			f.violate(Violation{
 				Rule: "diverged", Claim: ClaimS,
-				Sentence: fmt.Sprintf("at index %d the state of %s has the checksum %s (told at %s), that of %s has %s (told at %s)",
+				Sentence: fmt.Sprintf("at index %d %s has %s (told at %s), and %s has %s (told at %s)",
 					e.Index, had.Node, had.Sum, at(had.T), e.Node, e.Sum, at(e.T)),
 			}, e, had)
 		}

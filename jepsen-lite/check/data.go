@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"example.com/tenure/jepsen-lite/history"
 )
@@ -13,8 +15,9 @@ import (
 // epoch that were acknowledged before it. W3: nothing is read that nobody
 // wrote, or that was written under a higher epoch. W4: what a tenure's
 // recovery did not find of older epochs does not turn up later in its copy.
-// W5: what was read once within an epoch stays. A write without an
-// acknowledgement may be there or not. It can't see who held the key when, and
+// W5: what was read once within an epoch stays. W6: a seal never falls: no
+// write finds one below its own epoch, which its tenure's recovery had sealed.
+// A write without an acknowledgement may be there or not. It can't see who held the key when, and
 // a value that nobody reads again is not checked.
 var Data = Checker{
 	Name:  "data",
@@ -28,6 +31,7 @@ func checkData(h *history.History, f *Finding) {
 	all := copiesByKey(h)
 	for _, key := range keysOf(all) {
 		c := all[key]
+		f.sealFell(c)
 		acked := c.acked()
 		seen := make(map[uint64]*history.Op) // by epoch: the newest look that is over
 		for _, look := range c.looks {
@@ -135,6 +139,22 @@ func (f *Finding) gone(c *copies, before, look *history.Op) {
 			missing[0], c.key, look.Invoke.Epoch, at(before.Return), at(look.Return)),
 		Amount: fmt.Sprintf("at least %d writes gone", len(missing)),
 	}, before.Complete, look.Complete)
+}
+
+// sealFell is W6.
+func (f *Finding) sealFell(c *copies) {
+	for _, v := range slices.Sorted(maps.Keys(c.writes)) {
+		w := c.writes[v]
+		if w.Complete == nil || w.Complete.Sealed == 0 || w.Complete.Sealed >= w.Invoke.Epoch {
+			continue
+		}
+		f.violate(Violation{
+			Rule: "W6", Claim: ClaimB, Key: c.key,
+			Sentence: fmt.Sprintf("%s found %s sealed below epoch %d when it wrote %d at %s, though it had sealed everything below its own epoch %d before",
+				w.Invoke.Owner, c.key, w.Complete.Sealed, v, at(w.Answered()), w.Invoke.Epoch),
+		}, w.Complete, w.Invoke)
+		return
+	}
 }
 
 func didLook(op *history.Op) string {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"example.com/tenure/jepsen-lite/history"
@@ -11,9 +12,14 @@ import (
 // off.
 const rounding = time.Microsecond
 
+// heard is how long a holder may take to act on an answer that has arrived,
+// unless a fault strikes it.
+const heard = 100 * time.Millisecond
+
 // Gates is the checker of each holder by itself: a gate passes only inside its
 // own tenure, after the grant was taken, before the fence that DESIGN's rule
-// gives for it, and not after the holder stopped; a write is acknowledged only
+// gives for it, and not after the holder stopped or was told that its tenure is
+// lost; a write is acknowledged only
 // if the same tenure's gate passed before it and again after it. It finds a
 // fence that is too late even if nobody ran into it, and a missing second
 // gate. It can't see two owners whose gates are each right by themselves, nor
@@ -48,6 +54,8 @@ func (f *Finding) gate(h *history.History, t *Tenure, gate *history.Event) {
 	switch {
 	case hold == nil:
 		f.violateGate(t, gate, "before it had taken any grant")
+	case t.Lost != nil && gate.T > t.Lost.Return+heard && !struck(h, gate.Client, t.Lost.Return, gate.T):
+		f.violateGate(t, gate, fmt.Sprintf("%v after the store had said that the tenure is over, at %s", gate.T-t.Lost.Return, at(t.Lost.Return)), t.Lost.Complete)
 	case t.Stop != nil && gate.T > t.Stop.T:
 		f.violateGate(t, gate, fmt.Sprintf("%v after it stopped at %s", gate.T-t.Stop.T, at(t.Stop.T)), t.Stop)
 	default:
@@ -55,6 +63,13 @@ func (f *Finding) gate(h *history.History, t *Tenure, gate *history.Event) {
 			f.violateGate(t, gate, fmt.Sprintf("%v past its fence", late), hold)
 		}
 	}
+}
+
+// struck reports whether a fault struck a host between two instants.
+func struck(h *history.History, host string, from, to time.Duration) bool {
+	return slices.ContainsFunc(h.Faults, func(s history.Span) bool {
+		return s.From <= to && s.To >= from && slices.Contains(s.Event.Targets, host)
+	})
 }
 
 // late returns by how much a gate passed at or after the furthest fence of the

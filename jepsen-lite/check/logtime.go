@@ -36,23 +36,37 @@ func (f *Finding) appendedInTime(h *history.History) {
 	}
 }
 
-// wrongDenials finds acquires that the log granted and that no try can have
-// caused: all that were sent by the time at which the command was surely in the
-// log were answered as refused, or as not applied.
+// wrongDenials finds commands that took effect and that no try can have caused:
+// all that were sent by the time at which the command was surely in the log were
+// answered as refused, or as not applied, or there was none at all.
 func (f *Finding) wrongDenials(h *history.History, r *replayed) {
 	tries := make(map[commandID][]*history.Op)
 	for i := range h.Ops {
-		if op := &h.Ops[i]; op.Invoke.F == history.Acquire {
+		if op := &h.Ops[i]; op.Invoke.F != history.Renew {
 			tries[idOf(op.Invoke)] = append(tries[idOf(op.Invoke)], op)
+			if op.Invoke.Forget { // it makes two commands
+				forget := idOf(op.Invoke)
+				forget.f = history.Forget
+				tries[forget] = append(tries[forget], op)
+			}
 		}
 	}
 	u := newUnknowns(h)
+	asked := h.Terms.Tell(history.TellsOps) && h.Terms.Tell(history.TellsLog)
 	for _, v := range r.commands {
-		if v.event.F != history.Acquire || !v.applied {
+		if v.event.F == history.Renew || !v.applied {
 			continue // one that was refused had no effect
 		}
 		by := u.when(v.event.Index)
 		var last *history.Op
+		if list := tries[idOf(v.event)]; asked && (len(list) == 0 || list[0].Call > by) {
+			f.violate(Violation{
+				Rule: "unasked", Claim: ClaimS, Key: v.event.Key,
+				Sentence: fmt.Sprintf("the log has at index %d a %s of %s by %s, which took effect by %s, and nobody had asked for it by then",
+					v.event.Index, v.event.F, v.event.Key, v.event.Owner, at(by)),
+			}, v.event)
+			continue
+		}
 		for _, op := range tries[idOf(v.event)] {
 			if op.Call > by {
 				break
@@ -67,8 +81,8 @@ func (f *Finding) wrongDenials(h *history.History, r *replayed) {
 		}
 		f.violate(Violation{
 			Rule: "denied", Claim: ClaimS, Key: v.event.Key, From: last.Call, To: last.Return,
-			Sentence: fmt.Sprintf("the acquire of %s by %s (request %s) was answered at %s as %s, and no other try was sent by %s, when the log had granted it at index %d",
-				v.event.Key, v.event.Owner, v.event.Req, at(last.Return), last.Complete.Err, at(by), v.event.Index),
+			Sentence: fmt.Sprintf("the %s of %s by %s (request %q, epoch %d) was answered at %s as %s, and no other try was sent by %s, when it had taken effect at index %d of the log",
+				v.event.F, v.event.Key, v.event.Owner, v.event.Req, last.Invoke.Epoch, at(last.Return), last.Complete.Err, at(by), v.event.Index),
 		}, last.Complete, v.event)
 	}
 }

@@ -25,16 +25,15 @@ type Tenure struct {
 	// Stop is the first event from which on the holder must not act: its own
 	// word, or that it sent a release or a forget. Nil if there was none.
 	Stop *history.Event
+	// Lost is the first answer that told the holder that the tenure is over.
+	// Nil if there was none.
+	Lost *history.Op
 }
 
 // Tenures returns all tenures of which a holder told, by key and by the
 // instant at which they began.
 func Tenures(h *history.History) map[string][]*Tenure {
-	type id struct {
-		key, owner string
-		epoch      uint64
-	}
-	all := make(map[id]*Tenure)
+	all := make(map[tenureID]*Tenure)
 	byKey := make(map[string][]*Tenure)
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -46,7 +45,7 @@ func Tenures(h *history.History) map[string][]*Tenure {
 				continue
 			}
 		}
-		of := id{e.Key, e.Owner, e.Epoch}
+		of := tenureID{e.Key, e.Owner, e.Epoch}
 		t := all[of]
 		switch {
 		case t == nil && ends:
@@ -58,6 +57,13 @@ func Tenures(h *history.History) map[string][]*Tenure {
 		}
 		t.add(e)
 	}
+	for i := range h.Ops {
+		if op := &h.Ops[i]; toldLost(h, op) {
+			if t := all[tenureID{op.Invoke.Key, op.Invoke.Owner, op.Invoke.Epoch}]; t != nil && (t.Lost == nil || op.Return < t.Lost.Return) {
+				t.Lost = op
+			}
+		}
+	}
 	for _, list := range byKey {
 		for _, t := range list {
 			t.measure()
@@ -65,6 +71,19 @@ func Tenures(h *history.History) map[string][]*Tenure {
 		slices.SortStableFunc(list, func(a, b *Tenure) int { return cmp.Compare(a.From, b.From) })
 	}
 	return byKey
+}
+
+type tenureID struct {
+	key, owner string
+	epoch      uint64
+}
+
+// toldLost reports whether an answer told a holder that its tenure is over. A
+// renewal under another TTL than the run's is not its holder's: somebody else
+// was told.
+func toldLost(h *history.History, op *history.Op) bool {
+	return op.Outcome == history.Fail && op.Complete.Err == history.Lost && op.Invoke.Epoch != 0 &&
+		op.Invoke.F == history.Renew && op.Invoke.TTL == h.Terms.TTL
 }
 
 func (t *Tenure) add(e *history.Event) {

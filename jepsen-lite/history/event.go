@@ -24,6 +24,7 @@ const (
 	Log      Kind = "log"      // a command of the committed log: F, Index, Term, Pos
 	Watch    Kind = "watch"    // a watch of all keys on Node told Client an event: F, Index, Key, Epoch, Owner
 	Sum      Kind = "sum"      // Node's state at Index has the checksum Sum
+	Breach   Kind = "breach"   // Node did what no node may, whatever strikes it: Msg says what
 	Leak     Kind = "leak"     // N of F were left when everything had been closed
 	Note     Kind = "note"     // a remark for people
 	End      Kind = "end"      // the last line of a run that was not cut off
@@ -117,6 +118,7 @@ type Event struct {
 	Values Set    `json:"values,omitempty"` // what a read, a recovery or a list found
 	Twice  Set    `json:"twice,omitempty"`  // of them, what a list found more than once
 	Copy   uint64 `json:"copy,omitempty"`   // epoch of the copy that was read, 0 for none
+	Sealed uint64 `json:"sealed,omitempty"` // the seal that a write found when it looked, 0 if that is not known
 
 	Targets []string `json:"targets,omitempty"` // of a fault: nodes, replicas or directed links as a>b
 	Rate    float64  `json:"rate,omitempty"`    // of a clock, against true time

@@ -49,6 +49,7 @@ var fields = []struct {
 	{"values", func(e *Event) any { return &e.Values }},
 	{"twice", func(e *Event) any { return &e.Twice }},
 	{"copy", func(e *Event) any { return &e.Copy }},
+	{"sealed", func(e *Event) any { return &e.Sealed }},
 	{"targets", func(e *Event) any { return &e.Targets }},
 	{"rate", func(e *Event) any { return &e.Rate }},
 	{"sum", func(e *Event) any { return &e.Sum }},

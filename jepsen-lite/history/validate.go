@@ -58,9 +58,10 @@ var checks = map[Kind]func(*Event) error{
 	Sum: func(e *Event) error {
 		return errors.Join(need("node", e.Node != ""), need("index", e.Index != 0), need("sum", e.Sum != ""))
 	},
-	Leak: func(e *Event) error { return errors.Join(need("f", e.F != ""), within("n", e.N, 0, 1<<30)) },
-	Note: nil,
-	End:  nil,
+	Breach: func(e *Event) error { return errors.Join(need("node", e.Node != ""), need("msg", e.Msg != "")) },
+	Leak:   func(e *Event) error { return errors.Join(need("f", e.F != ""), within("n", e.N, 0, 1<<30)) },
+	Note:   nil,
+	End:    nil,
 }
 
 func (e *Event) validateOperation() error {

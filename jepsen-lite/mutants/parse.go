@@ -14,7 +14,7 @@ import (
 
 // parse reads a defect, but for its name.
 func parse(text string) (*Defect, error) {
-	d := &Defect{Seeds: defaultSeeds, draw: plan.Options{Safety: defaultDuration}}
+	d := &Defect{Seeds: defaultSeeds, draw: plan.Options{Safety: defaultDuration, Workload: []string{plan.Contended}}}
 	lines := strings.SplitAfter(text, "\n")
 	n := 0
 	for ; n < len(lines) && !strings.HasPrefix(lines[n], "-- "); n++ {
@@ -130,7 +130,7 @@ func (d *Defect) validate() error {
 		return fmt.Errorf("%d seeds must be at least 1", d.Seeds)
 	}
 	for _, name := range d.Expects {
-		if !slices.ContainsFunc(check.All, func(c check.Checker) bool { return c.Name == name }) && name != Stopped {
+		if !slices.ContainsFunc(check.All, func(c check.Checker) bool { return c.Name == name }) {
 			return fmt.Errorf("there is no checker %q", name)
 		}
 	}

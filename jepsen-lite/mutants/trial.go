@@ -8,17 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	jepsenlite "example.com/tenure/jepsen-lite"
 	"example.com/tenure/jepsen-lite/check"
 	"example.com/tenure/jepsen-lite/report"
 )
-
-// Stopped stands in place of a checker where the product itself noticed that
-// something was wrong and a node stopped, which ends a run without a verdict.
-const Stopped = "stopped"
 
 // Budget is how long a defect's runs may take until one shows it, without
 // building.
@@ -56,22 +51,12 @@ func carryOut(ctx context.Context, binary string, d *Defect, seed uint64, dir st
 	}
 	results, err := os.ReadFile(filepath.Join(out, report.JSONFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return stopped(string(said))
+		return Seen{}, fmt.Errorf("the run ended without a verdict:\n%s", said)
 	}
 	if err != nil {
 		return Seen{}, err
 	}
 	return read(results)
-}
-
-// stopped judges a run that ended without a verdict.
-func stopped(said string) (Seen, error) {
-	for _, line := range strings.Split(said, "\n") {
-		if strings.Contains(line, "stopped by itself") {
-			return Seen{Verdict: check.Violated, Checkers: []string{Stopped}, Text: line}, nil
-		}
-	}
-	return Seen{}, fmt.Errorf("the run ended without a verdict:\n%s", said)
 }
 
 // read reads results.json.

@@ -58,8 +58,8 @@ func TestJUnit(t *testing.T) {
 		name                      string
 		failures, errors, skipped int
 	}{
-		{"bad/data-phantom", 1, 0, 12},
-		{"good/takeover", 0, 0, 6},
+		{"bad/data-phantom", 1, 0, 13},
+		{"good/takeover", 0, 0, 7},
 	} {
 		var b bytes.Buffer
 		if err := load(t, c.name).JUnit(&b); err != nil {

@@ -112,7 +112,7 @@ func (s *server) mustStop() {
 	s.arena.left.Go(func() {
 		time.Sleep(stopsWithin)
 		if now, still := s.running(); now == n && still == run && n.Err() == nil {
-			s.arena.fail("a write of node %s failed, and it goes on", s.name)
+			s.arena.breach(s.name, "goes on, and one of its writes has failed %v ago", stopsWithin)
 		}
 	})
 }

@@ -72,6 +72,7 @@ type arena struct {
 
 	mu        sync.Mutex
 	err       error // the first one
+	breached  bool  // a node did what none may
 	ids       uint64
 	done      Progress // so far
 	rng       *rand.Rand
@@ -140,11 +141,12 @@ func (a *arena) end(observers *sync.WaitGroup) {
 	time.Sleep(time.Second) // so that all nodes apply the same
 	a.sums()
 	commits := a.commits()
+	waiters := a.waiters()
 	a.closeNodes()
 	a.left.Wait()
 	a.writeLog(commits)
 	a.progress()
-	a.leaks()
+	a.leaks(waiters)
 	a.record(history.Event{Kind: history.End})
 }
 
@@ -187,9 +189,18 @@ func (a *arena) note(text string) { a.record(history.Event{Kind: history.Note, M
 func (a *arena) fail(format string, args ...any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.err == nil {
+	if a.err == nil && !a.breached {
 		a.err = fmt.Errorf("%v into the run: "+format, append([]any{a.now()}, args...)...)
 	}
+}
+
+// breach says that a node did what none may. What comes of that is no error of
+// the run's.
+func (a *arena) breach(node, format string, args ...any) {
+	a.record(history.Event{Kind: history.Breach, Node: node, Msg: fmt.Sprintf(format, args...)})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.breached = true
 }
 
 func (a *arena) failed() error {

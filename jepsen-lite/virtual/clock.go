@@ -87,6 +87,13 @@ func (c *Clock) Probe(apart time.Duration) (runs, should float64) {
 	}
 }
 
+// pending returns how many timers wait.
+func (c *Clock) pending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.timers)
+}
+
 // After returns how long it takes in true time until the clock reads t, if it
 // keeps its rate, and whether it ever does.
 func (c *Clock) After(t time.Duration) (time.Duration, bool) {

@@ -44,9 +44,9 @@ func (a *arena) restart(s *server) {
 	<-s.turn
 	switch {
 	case err != nil:
-		a.fail("%w", err)
+		a.breach(s.name, "does not start again: %v", err)
 	case run > 0 && !a.answers(s.name) && s.stands(run):
-		a.fail("node %s was started and does not answer", s.name)
+		a.breach(s.name, "was started and does not answer")
 	}
 }
 

@@ -35,9 +35,9 @@ func (a *arena) flipBit(s *server) (heal func()) {
 	<-s.turn
 	switch {
 	case err == nil && of != inSnapshot:
-		a.fail("node %s starts, and a bit is flipped in %s", s.name, of)
+		a.breach(s.name, "starts, and a bit is flipped in %s", of)
 	case err != nil && of != inSnapshot && !strings.Contains(err.Error(), diskName+" is damaged"):
-		a.fail("node %s does not name what is damaged, which is %s: %w", s.name, of, err)
+		a.breach(s.name, "does not name what is damaged, which is %s: %v", of, err)
 	case err != nil:
 		a.note(err.Error())
 	}

@@ -66,6 +66,22 @@ func (d *Disk) open(logger hclog.Logger, still *standstill) (node.Stores, error)
 	}, nil
 }
 
+// uses returns how many processes have the disk open: one or none.
+func (d *Disk) uses() int {
+	d.mu.Lock()
+	u := d.use
+	d.mu.Unlock()
+	if u == nil {
+		return 0
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.stores.Close == nil {
+		return 0
+	}
+	return 1
+}
+
 // Crash ends the opening at once. What is being written is on the disk, or a
 // first part of it is, or nothing, and nothing else ever will be.
 func (d *Disk) Crash() {

@@ -39,6 +39,13 @@ func NewNet(seed uint64) *Net {
 	}
 }
 
+// open returns how many ends of connections and how many listeners there are.
+func (n *Net) open() (conns, listeners int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.conns), len(n.listeners)
+}
+
 // A Host is the network as one process on a host has it. It implements
 // node.Network.
 type Host struct {

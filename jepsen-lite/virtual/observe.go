@@ -5,10 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
-	"strings"
 	"sync"
-	"testing/synctest"
 	"time"
 
 	"example.com/tenure"
@@ -53,7 +50,7 @@ func (a *arena) watchLeaders() {
 			}
 			if err := n.Err(); err != nil && !errors.Is(err, node.ErrClosed) && !failed[n] && !s.mayStop(run) {
 				failed[n] = true
-				a.fail("node %s stopped by itself: %v", s.name, err)
+				a.breach(s.name, "stopped by itself: %v", err)
 			}
 		}
 		if i%10 == 0 {
@@ -152,31 +149,4 @@ func (a *arena) readLocally() {
 		o := n.Owner(ask.Key)
 		a.record(history.Event{Kind: history.OK, ID: ask.ID, Owner: o.Owner, Epoch: o.Epoch, Held: o.Held, Expired: o.Expired})
 	}
-}
-
-// leaks counts what is left of the run in its bubble.
-func (a *arena) leaks() {
-	time.Sleep(time.Minute)
-	synctest.Wait()
-	buf := make([]byte, 1<<22)
-	stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
-	bubble := bubbleOf(stacks[0])
-	n, example := 0, ""
-	for _, stack := range stacks[1:] {
-		root := strings.Contains(stack, "testingSynctestTest(") || strings.Contains(stack, "internal/synctest.Run(")
-		if bubbleOf(stack) == bubble && !root {
-			n, example = n+1, stack
-		}
-	}
-	a.record(history.Event{Kind: history.Leak, F: "goroutines", N: n, Msg: example})
-}
-
-// bubbleOf returns the bubble that a goroutine's stack names in its first
-// line.
-func bubbleOf(stack string) string {
-	head, _, _ := strings.Cut(stack, "\n")
-	_, bubble, _ := strings.Cut(head, "synctest bubble ")
-	bubble, _, _ = strings.Cut(bubble, "]")
-	bubble, _, _ = strings.Cut(bubble, ",")
-	return bubble
 }

@@ -92,21 +92,21 @@ func (c *copies) newest(l *holder.Lease) (uint64, history.Set, error) {
 
 // put implements durable: it writes to the lease's copy, and then looks
 // whether its epoch has been sealed.
-func (c *copies) put(l *holder.Lease, value uint64) error {
+func (c *copies) put(l *holder.Lease, value uint64) (sealed uint64, err error) {
 	if err := c.at(BeforeWrite); err != nil {
-		return err
+		return 0, err
 	}
 	if _, err := c.cfg.Copies.Do(Command{F: Write, Key: l.Key(), Epoch: l.Epoch(), Value: value}); err != nil {
-		return err
+		return 0, err
 	}
 	if err := c.at(AfterWrite); err != nil {
-		return err
+		return 0, err
 	}
 	seal, err := c.cfg.Copies.Do(Command{F: Look, Key: l.Key()})
 	if err == nil && seal.Sealed > l.Epoch() {
-		return errSealed
+		return seal.Sealed, errSealed
 	}
-	return err
+	return seal.Sealed, err
 }
 
 // read implements durable.

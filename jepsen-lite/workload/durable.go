@@ -17,9 +17,9 @@ type durable interface {
 	// copy that it started from, 0 for none or where that is not known, and
 	// the values in it. It comes first.
 	succeed(l *holder.Lease) (from uint64, values history.Set, err error)
-	// put writes a value, and returns an error if a later tenure may have
-	// missed it.
-	put(l *holder.Lease, value uint64) error
+	// put writes a value, and returns the seal that it found then, 0 where that
+	// is not known, and an error if a later tenure may have missed the value.
+	put(l *holder.Lease, value uint64) (sealed uint64, err error)
 	// read returns the values in the tenure's own copy.
 	read(l *holder.Lease) (history.Set, error)
 	// close frees what the layer has open.
@@ -55,11 +55,13 @@ func (t *tenant) write() error {
 	value := next.Value
 	var op operation
 	var second glance
+	var sealed uint64
 	first := t.glance()
 	err = t.lease.Do(t.ctx, func(context.Context) error {
 		t.gate(t.lease, 1, value, first)
 		op = t.begin(history.Event{F: history.Write, Value: value}, t.lease)
-		if err := t.layer.put(t.lease, value); err != nil {
+		var err error
+		if sealed, err = t.layer.put(t.lease, value); err != nil {
 			return err
 		}
 		second = t.glance()
@@ -74,9 +76,9 @@ func (t *tenant) write() error {
 			return errDead
 		}
 		t.record(history.Event{Kind: history.Ack, Key: t.lease.Key(), Owner: t.lease.Owner(), Epoch: t.lease.Epoch(), Value: value})
-		op.end(history.Event{Kind: history.OK})
+		op.end(history.Event{Kind: history.OK, Sealed: sealed})
 	case errors.Is(err, tenure.ErrFenced):
-		op.end(history.Event{Kind: history.Info, Err: history.Fenced, N: 2})
+		op.end(history.Event{Kind: history.Info, Err: history.Fenced, N: 2, Sealed: sealed})
 	default:
 		op.unknown(err)
 	}

@@ -49,17 +49,17 @@ func (g *ledgers) succeed(l *holder.Lease) (from uint64, values history.Set, err
 }
 
 // put implements durable.
-func (g *ledgers) put(_ *holder.Lease, value uint64) error {
+func (g *ledgers) put(_ *holder.Lease, value uint64) (sealed uint64, err error) {
 	if g.ledger == nil {
-		return errNotOpen
+		return 0, errNotOpen
 	}
 	if err := g.at(BeforeWrite); err != nil {
-		return err
+		return 0, err
 	}
 	if _, err := g.ledger.Append(g.ctx, strconv.FormatUint(value, 10), ""); err != nil {
-		return err
+		return 0, err
 	}
-	return g.at(AfterWrite)
+	return 0, g.at(AfterWrite)
 }
 
 // read implements durable.
