@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/tenure/jepsen-lite/history"
@@ -11,7 +13,7 @@ import (
 // mean anything.
 const (
 	Takeovers        = "takeovers"         // tenures that others ended without a release
-	UnknownOutcomes  = "unknown_outcomes"  // operations that were never answered
+	UnknownOutcomes  = "unknown_outcomes"  // asks of the store that were never answered
 	SecondGates      = "second_gates"      // writes refused by the gate after them
 	NearFence        = "near_fence"        // renewals taken in the last tenth before the fence
 	LeaderChanges    = "leader_changes"    // terms with a leader, but the first
@@ -60,12 +62,13 @@ func Cover(h *history.History) []Covered {
 		}
 	}
 	seen[LeaderChanges] = max(0, len(terms)-1)
+	tenures := Tenures(h)
 	for _, s := range h.Faults {
-		if s.Event.F == "pause-holder" && min(s.To, h.Last())-s.From > h.Terms.TTL {
+		if pauses[s.Event.F] && min(s.To, h.Last())-s.From > h.Terms.TTL && strikesHolder(&s, tenures) {
 			seen[HolderPauses]++
 		}
 	}
-	for _, list := range Tenures(h) {
+	for _, list := range tenures {
 		for _, t := range list {
 			seen[NearFence] += t.nearFence()
 		}
@@ -78,6 +81,28 @@ func Cover(h *history.History) []Covered {
 	return table
 }
 
+// pauses are the faults that let a replica stand still.
+var pauses = map[string]bool{"pause-holder": true, "pause-gate": true, "suspend": true}
+
+// asksStore has what changes a key's record, or a fleet's ledger.
+var asksStore = map[string]bool{
+	history.Acquire: true, history.Renew: true, history.Release: true, history.Forget: true, history.Put: true,
+}
+
+// strikesHolder reports whether a target of the fault held a key when it
+// struck.
+func strikesHolder(s *history.Span, tenures map[string][]*Tenure) bool {
+	for _, list := range tenures {
+		for _, t := range list {
+			replica, _, _ := strings.Cut(t.Owner, "/")
+			if t.From <= s.From && s.From <= t.To && slices.Contains(s.Event.Targets, replica) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func coverTenures(seen map[string]int, ops []*history.Op) {
 	released := make(map[uint64]bool)
 	granted := make(map[uint64]string)
@@ -86,7 +111,7 @@ func coverTenures(seen map[string]int, ops []*history.Op) {
 		switch {
 		case op.Invoke.F == history.Write && op.Complete != nil && op.Complete.Err == history.Fenced && op.Complete.N == 2:
 			seen[SecondGates]++
-		case op.Outcome == history.Info:
+		case op.Outcome == history.Info && asksStore[op.Invoke.F]:
 			seen[UnknownOutcomes]++
 		case op.Outcome != history.OK:
 		case op.Invoke.F == history.Put:

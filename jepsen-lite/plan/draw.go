@@ -35,7 +35,7 @@ func Draw(seed uint64, o Options) *Plan {
 	d.swarm(o.Kinds)
 	d.beyond = !o.Timed && d.one(3)
 	d.faults()
-	d.coverage()
+	d.coverage(len(o.Kinds) > 0)
 	return p
 }
 
@@ -165,21 +165,4 @@ func (d *drawing) bearable(k kind, f *Fault) bool {
 	}
 	d.calm = until + 2*time.Duration(d.plan.TTL)
 	return true
-}
-
-func (d *drawing) coverage() {
-	p := d.plan
-	p.Coverage = map[string]int{"acknowledged_data": 1}
-	if p.Safety < Duration(time.Minute) {
-		return
-	}
-	lapses := 0 // faults that let a lease expire, if the replica has one
-	for _, f := range p.Faults {
-		if f.Kind == KillHolder || f.Kind == PauseHolder && time.Duration(f.For) > 3*time.Duration(p.TTL)/2 {
-			lapses++
-		}
-	}
-	if lapses >= 5 {
-		p.Coverage["takeovers"] = 1
-	}
 }

@@ -89,7 +89,7 @@ var kinds = []kind{
 	{name: PauseHolder, arenas: everywhere, shortest: 50 * time.Millisecond, replicas: true, draw: (*drawing).replica},
 	{name: PauseGate, arenas: everywhere, shortest: 50 * time.Millisecond, replicas: true, points: writing, draw: (*drawing).atGate},
 	{name: Suspend, arenas: onlyVirtual, shortest: 50 * time.Millisecond, nodes: true, replicas: true, downs: true, says: saysCounted, draw: (*drawing).suspend},
-	{name: Clock, arenas: onlyVirtual, shortest: 100 * time.Millisecond, nodes: true, replicas: true, says: saysRate, draw: (*drawing).clock},
+	{name: Clock, arenas: everywhere, shortest: 100 * time.Millisecond, nodes: true, replicas: true, says: saysRate, draw: (*drawing).clock},
 	{name: ClockJump, arenas: onlyVirtual, nodes: true, replicas: true, instant: true, says: saysDelay, draw: (*drawing).jump},
 	{name: DiskFail, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
 	{name: DiskSlow, arenas: onlyVirtual, shortest: 200 * time.Millisecond, nodes: true, says: saysDelay, draw: (*drawing).diskSlow},

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"example.com/tenure"
+	"example.com/tenure/jepsen-lite/check"
 	"example.com/tenure/jepsen-lite/plan"
 )
 
@@ -55,6 +57,39 @@ func TestDrawn(t *testing.T) {
 		}
 		if faults < 250 {
 			t.Errorf("%s: %d of 300 minutes have 10 to 40 faults", arena, faults)
+		}
+	}
+}
+
+// A plan of a minute calls for the whole table, with faults that fill it; one
+// whose kinds were given only for what those can bring about.
+func TestCoverage(t *testing.T) {
+	called := func(o plan.Options) map[int]bool {
+		numbers := make(map[int]bool)
+		for seed := range uint64(100) {
+			p := plan.Draw(seed, o)
+			if err := p.Validate(); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			numbers[len(p.Coverage)] = true
+		}
+		return numbers
+	}
+	whole := len(check.Rows) - 2 // but for what only fleets have
+	for _, c := range []struct {
+		name string
+		o    plan.Options
+		want map[int]bool
+	}{
+		{"a minute", plan.Options{}, map[int]bool{whole: true}},
+		{"five", plan.Options{Safety: 5 * time.Minute}, map[int]bool{whole: true}},
+		{"short", plan.Options{Safety: 59 * time.Second}, map[int]bool{1: true}},
+		{"transfers only", plan.Options{Kinds: []string{plan.Transfer}}, map[int]bool{4: true}},
+		{"partitions only", plan.Options{Kinds: []string{plan.Partition}}, map[int]bool{7: true}},
+		{"no writes", plan.Options{Kinds: []string{plan.PauseGate}, Workload: []string{plan.TTLs}}, map[int]bool{2: true}},
+	} {
+		if got := called(c.o); !maps.Equal(got, c.want) {
+			t.Errorf("%s: rows that are called for: %v, want %v", c.name, got, c.want)
 		}
 	}
 }
@@ -149,6 +184,12 @@ func TestInvalid(t *testing.T) {
 		{"a kill that is counted", func(p *plan.Plan) {
 			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at, Targets: []string{"n1"}, Counted: true}}
 		}, "faults[0].counted"},
+		{"a point of nothing that waits", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.PauseHolder, At: at, For: at, Targets: []string{"r1"}, Point: plan.BeforeAck}}
+		}, "faults[0].point"},
+		{"no such point", func(p *plan.Plan) {
+			p.Faults = []plan.Fault{{Kind: plan.PauseGate, At: at, For: at, Targets: []string{"r1"}, Point: plan.Sealed}}
+		}, "faults[0].point"},
 		{"a delay of nothing slow", func(p *plan.Plan) {
 			p.Faults = []plan.Fault{{Kind: plan.Kill, At: at, For: at, Targets: []string{"n1"}, Delay: at}}
 		}, "faults[0].delay"},

@@ -20,12 +20,13 @@ type contender struct {
 	rng   *rand.Rand
 	layer func() durable // for each tenure
 	pause time.Duration  // between two writes, at most
+	work  int            // writes and reads of a tenure, less than this
 }
 
 // contend makes the process contend for the plan's keys.
 func (p *Process) contend() {
 	for _, key := range p.cfg.Plan.KeysOf(plan.Contended) {
-		c := &contender{Process: p, key: key, rng: p.rng(key), pause: 60 * time.Millisecond}
+		c := &contender{Process: p, key: key, rng: p.rng(key), pause: 60 * time.Millisecond, work: 150}
 		c.layer = func() durable { return &copies{p, p.rng("steps of " + key)} }
 		p.work.Go(c.run)
 	}
@@ -60,7 +61,7 @@ func (c *contender) acquire() (*holder.Lease, error) {
 // serve works under a lease until it is over or given up.
 func (c *contender) serve(t *tenant) {
 	err := t.recover()
-	for n := c.rng.IntN(150); n > 0 && err == nil; n-- {
+	for n := c.rng.IntN(c.work); n > 0 && err == nil; n-- {
 		if c.rng.IntN(8) == 0 {
 			err = t.read()
 		} else {

@@ -28,7 +28,7 @@ var errNotOpen = errors.New("the ledger was not taken over")
 func (p *Process) keepLedgers() {
 	files := store.New(p.cfg.Folder)
 	for _, key := range p.cfg.Plan.KeysOf(plan.Ledger) {
-		c := &contender{Process: p, key: key, rng: p.rng(key), pause: 600 * time.Millisecond}
+		c := &contender{Process: p, key: key, rng: p.rng(key), pause: 600 * time.Millisecond, work: 15}
 		c.layer = func() durable {
 			return &ledgers{copies: &copies{p, p.rng("steps of " + key)}, store: files}
 		}

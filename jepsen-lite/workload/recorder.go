@@ -12,37 +12,43 @@ import (
 // A recorder is the cluster as a process's holder has it. It writes down what is
 // asked before it is sent and what is answered before the holder has it, an
 // operation for each key, and stands still while the process does.
-type recorder struct{ process *Process }
+type recorder struct {
+	process *Process
+	late    dawdler
+}
 
 // call sends a batch. Its asks are events without an id, and answer makes the
 // completion of a granted one.
-func (r *recorder) call(asks []history.Event, send func() []tenure.Result) []tenure.Result {
+func (r *recorder) call(ctx context.Context, asks []history.Event, send func() []tenure.Result) []tenure.Result {
 	p := r.process
-	if !p.pass() {
-		return refuse(len(asks))
+	sent, reading := p.cfg.Journal.Now(), p.cfg.Clock.Now() // what comes between this and the request counts as its way
+	if !r.dawdle(ctx, asks) {
+		return refuse(len(asks), false, ctx.Err())
 	}
-	sent, reading := p.cfg.Journal.Now(), p.cfg.Clock.Now()
+	if !p.pass() {
+		return refuse(len(asks), true, errDead)
+	}
 	for i := range asks {
 		asks[i].Kind, asks[i].ID = history.Invoke, p.cfg.Journal.NextID()
 		p.record(asks[i])
 	}
 	results := send()
 	if !p.pass() {
-		return refuse(len(asks))
+		return refuse(len(asks), true, errDead)
 	}
 	for i, result := range results {
 		p.record(completion(asks[i], result))
 		if result.Err == nil && (asks[i].F == history.Acquire || asks[i].F == history.Renew) {
-			p.recordHold(asks[i], result.Grant, sent, reading)
+			r.recordHold(asks[i], result.Grant, sent, reading)
 		}
 	}
 	return results
 }
 
-func refuse(n int) []tenure.Result {
+func refuse(n int, maybe bool, why error) []tenure.Result {
 	out := make([]tenure.Result, n)
 	for i := range out {
-		out[i].Err = &tenure.UnavailableError{MaybeApplied: true, Reason: "no answer", Err: errDead}
+		out[i].Err = &tenure.UnavailableError{MaybeApplied: maybe, Reason: "no answer", Err: why}
 	}
 	return out
 }
@@ -82,7 +88,8 @@ func completion(ask history.Event, r tenure.Result) history.Event {
 
 // recordHold writes down until when the holder may take a grant for held, by
 // the rule of the design and not by the holder's own reckoning.
-func (p *Process) recordHold(ask history.Event, g tenure.Grant, sent, reading time.Duration) {
+func (r *recorder) recordHold(ask history.Event, g tenure.Grant, sent, reading time.Duration) {
+	p := r.process
 	until := reading + min(ask.TTL, g.TTL) - time.Duration(p.cfg.Plan.Margin)
 	e := history.Event{
 		Kind: history.Hold, Key: ask.Key, Owner: ask.Owner, Epoch: g.Record.Epoch, Index: g.Index,
@@ -96,6 +103,7 @@ func (p *Process) recordHold(ask history.Event, g tenure.Grant, sent, reading ti
 	if ever {
 		e.Fence = now + left
 	}
+	r.late.granted(e)
 	p.record(e)
 }
 
@@ -105,7 +113,7 @@ func (r *recorder) Acquire(ctx context.Context, req tenure.AcquireRequest) []ten
 	for i, a := range req.Asks {
 		asks[i] = history.Event{F: history.Acquire, Key: a.Key, Owner: req.Owner, Req: a.RequestID, TTL: a.TTL, Wait: a.Wait}
 	}
-	return r.call(asks, func() []tenure.Result { return r.process.cfg.Store.Acquire(ctx, req) })
+	return r.call(ctx, asks, func() []tenure.Result { return r.process.cfg.Store.Acquire(ctx, req) })
 }
 
 // Renew implements tenure.Store.
@@ -114,7 +122,7 @@ func (r *recorder) Renew(ctx context.Context, req tenure.RenewRequest) []tenure.
 	for i, n := range req.Renewals {
 		asks[i] = history.Event{F: history.Renew, Key: n.Key, Owner: req.Owner, Epoch: n.Epoch, TTL: n.TTL}
 	}
-	return r.call(asks, func() []tenure.Result { return r.process.cfg.Store.Renew(ctx, req) })
+	return r.call(ctx, asks, func() []tenure.Result { return r.process.cfg.Store.Renew(ctx, req) })
 }
 
 // Release implements tenure.Store.
@@ -123,7 +131,7 @@ func (r *recorder) Release(ctx context.Context, req tenure.ReleaseRequest) []ten
 	for i, e := range req.Endings {
 		asks[i] = history.Event{F: history.Release, Key: e.Key, Owner: req.Owner, Epoch: e.Epoch, Req: e.RequestID, Forget: req.Forget}
 	}
-	return r.call(asks, func() []tenure.Result { return r.process.cfg.Store.Release(ctx, req) })
+	return r.call(ctx, asks, func() []tenure.Result { return r.process.cfg.Store.Release(ctx, req) })
 }
 
 // Forget implements tenure.Store.
@@ -132,5 +140,5 @@ func (r *recorder) Forget(ctx context.Context, req tenure.ForgetRequest) []tenur
 	for i, t := range req.Tenures {
 		asks[i] = history.Event{F: history.Forget, Key: t.Key, Owner: req.Owner, Epoch: t.Epoch}
 	}
-	return r.call(asks, func() []tenure.Result { return r.process.cfg.Store.Forget(ctx, req) })
+	return r.call(ctx, asks, func() []tenure.Result { return r.process.cfg.Store.Forget(ctx, req) })
 }
