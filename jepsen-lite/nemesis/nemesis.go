@@ -73,7 +73,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // fault takes one fault, heals it when its time is over, and probes both.
 func (n *Nemesis) fault(ctx context.Context, f *plan.Fault) error {
 	id, targets := n.Journal.NextID(), n.resolve(f.Targets)
-	n.Journal.Record(history.Event{Kind: history.Fault, F: f.Kind, ID: id, Targets: targets})
+	e := history.Event{Kind: history.Fault, F: f.Kind, ID: id, Targets: targets}
+	if f.Rate != nil {
+		e.Rate = *f.Rate
+	}
+	n.Journal.Record(e)
 	healed := time.Now().Add(time.Duration(f.For))
 	heal, err := n.take(ctx, f, targets)
 	if err != nil {
@@ -132,6 +136,8 @@ func (n *Nemesis) take(ctx context.Context, f *plan.Fault, targets []string) (he
 		return n.each(ctx, targets, (*host).kill, (*host).restart)
 	case plan.Pause, plan.PauseHolder:
 		return n.each(ctx, targets, (*host).pause, (*host).resume)
+	case plan.Clock:
+		return n.wind(ctx, f, targets)
 	case plan.Transfer:
 		return n.transfer(ctx, targets), nil
 	}

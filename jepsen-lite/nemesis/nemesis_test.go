@@ -2,6 +2,7 @@ package nemesis_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -99,8 +100,11 @@ func TestProbesFail(t *testing.T) {
 
 // What can't be done to these hosts is an error, too.
 func TestUnable(t *testing.T) {
+	rate := 0.5
+	clock := fault(plan.Clock, 0, time.Second, "n1")
+	clock.Rate = &rate
 	for _, f := range []plan.Fault{
-		fault(plan.Partition, 0, time.Second, "n1>n2"), fault("fire", 0, time.Second, "n1"),
+		fault(plan.Partition, 0, time.Second, "n1>n2"), fault("fire", 0, time.Second, "n1"), clock,
 	} {
 		strike(t, newFake, []plan.Fault{f}, func(t *testing.T, _ *fake, err error) {
 			if err == nil || !strings.Contains(err.Error(), f.Kind) {
@@ -152,6 +156,37 @@ func TestTransfer(t *testing.T) {
 type transferring struct{ *fake }
 
 func (transferring) Transfer(context.Context, string) error { return context.DeadlineExceeded }
+
+// A clock is set, and set right again.
+func TestClocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, rate := newFake(), 0.5
+		clock := fault(plan.Clock, time.Second, 2*time.Second, "n1", "r1")
+		clock.Rate = &rate
+		w := &winding{fake: f}
+		n := nemesis.Nemesis{Plan: &plan.Plan{Safety: plan.Duration(10 * time.Second), Faults: []plan.Fault{clock}}, Hosts: w, Journal: f}
+		if err := n.Strike(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(w.wound)
+		want := []string{"n1 0.5 at 1s", "n1 1 at 3s", "r1 0.5 at 1s", "r1 1 at 3s"}
+		if !slices.Equal(w.wound, want) || f.events[0].Rate != rate {
+			t.Errorf("got %q and %v, want %q", w.wound, f.events, want)
+		}
+	})
+}
+
+type winding struct {
+	*fake
+	wound []string
+}
+
+func (w *winding) Wind(_ context.Context, host string, rate float64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wound = append(w.wound, fmt.Sprintf("%s %v at %v", host, rate, time.Since(w.begun)))
+	return nil
+}
 
 // An end from outside is no error, and nothing waits for a heal.
 func TestEnds(t *testing.T) {

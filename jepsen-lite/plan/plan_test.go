@@ -135,7 +135,7 @@ func TestInvalid(t *testing.T) {
 		{"no workload", func(p *plan.Plan) { p.Workload = nil }, "workloads"},
 		{"kind", func(p *plan.Plan) { p.Kinds = []string{"fire"} }, "kinds"},
 		{"arena", func(p *plan.Plan) { p.Arena = "moon" }, "arena"},
-		{"kind of another arena", func(p *plan.Plan) { p.Arena, p.Kinds = plan.Process, []string{plan.Clock} }, "kinds"},
+		{"kind of another arena", func(p *plan.Plan) { p.Arena, p.Kinds = plan.Process, []string{plan.ClockJump} }, "kinds"},
 		{"fault of no kind", func(p *plan.Plan) { p.Faults = []plan.Fault{{Kind: "fire"}} }, "faults[0].kind"},
 		{"fault of another kind", func(p *plan.Plan) {
 			p.Kinds = []string{plan.Kill}

@@ -65,6 +65,7 @@ type arena struct {
 	mu        sync.Mutex
 	members   map[string]*member // the newest of each host
 	runs      map[string]int     // processes of each host so far
+	rates     map[string]float64 // of clocks that were set
 	processes uint64             // of all hosts
 	ids       uint64
 	snares    []*snare
@@ -87,7 +88,7 @@ func Do(ctx context.Context, r Run) error {
 	}
 	a := &arena{
 		Run: r, program: program, start: start, net: relay.New(), copies: workload.NewRegisters(),
-		members: make(map[string]*member), runs: make(map[string]int),
+		members: make(map[string]*member), runs: make(map[string]int), rates: make(map[string]float64),
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)

@@ -20,10 +20,11 @@ func seconds(s float64) plan.Duration { return plan.Duration(s * float64(time.Se
 
 // A short plan with all that processes can suffer.
 func shortPlan() *plan.Plan {
+	fast := 1.05
 	return &plan.Plan{
 		Version: plan.Version, Seed: 1, Arena: plan.Process, Nodes: 3, Replicas: 2, Keys: 2,
-		TTL: seconds(1), Margin: seconds(0.1), Election: seconds(0.3), Snapshot: 50, Workload: []string{plan.Contended},
-		Safety: seconds(5), Liveness: seconds(6), Available: seconds(6),
+		TTL: seconds(2), Margin: seconds(0.2), Election: seconds(0.3), Snapshot: 50, Workload: []string{plan.Contended},
+		Safety: seconds(5), Liveness: seconds(8), Available: seconds(8),
 		Kinds: plan.KindsOf(plan.Process),
 		Faults: []plan.Fault{
 			{Kind: plan.Kill, At: seconds(0.5), For: seconds(1), Targets: []string{plan.Leader}},
@@ -37,6 +38,7 @@ func shortPlan() *plan.Plan {
 			{Kind: plan.Reset, At: seconds(3), Targets: []string{"n2>n1", "r1>n2"}},
 			{Kind: plan.HalfOpen, At: seconds(3.2), For: seconds(0.5), Targets: []string{"r1>n1"}},
 			{Kind: plan.KillHolder, At: seconds(3.5), For: seconds(0.5), Targets: []string{"r2"}},
+			{Kind: plan.Clock, At: seconds(3.6), For: seconds(1), Targets: []string{"n1", "r1", "r2"}, Rate: &fast},
 			{Kind: plan.Transfer, At: seconds(4.5), Targets: []string{"n2"}},
 		},
 	}

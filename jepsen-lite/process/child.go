@@ -30,6 +30,7 @@ func IsChild() bool { return os.Getenv(childEnv) != "" }
 type person struct {
 	setup   *setup
 	journal *journal
+	clock   workload.Clock
 	logger  hclog.Logger
 	orders  chan order // but for answers and traps
 	before  left       // what there is anyway
@@ -44,16 +45,18 @@ type person struct {
 // returns the exit code.
 func Child() int {
 	p := &person{orders: make(chan order, 16), answered: make(map[uint64]chan workload.Answer)}
-	first := make(chan *setup, 1)
-	go p.obey(first)
+	first, ready := make(chan *setup, 1), make(chan struct{})
+	go p.obey(first, ready)
 	p.setup = <-first
 	p.journal = &journal{speaker: &speaker{out: os.NewFile(wordsFile, "words")}, start: p.setup.Start}
 	p.journal.ids.Store(p.setup.IDs)
 	p.logger = hclog.New(&hclog.LoggerOptions{Name: p.setup.Name, Level: hclog.Info, Output: os.Stderr})
-	work := p.replica
+	work, clock := p.replica, holderClock
 	if p.setup.Dir != "" {
-		work = p.node
+		work, clock = p.node, nodeClock
 	}
+	p.clock = clock(p.setup)
+	close(ready)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go p.watchTurns(ctx)
@@ -67,11 +70,12 @@ func Child() int {
 }
 
 // obey takes orders until the arena is gone, with which the process ends.
-func (p *person) obey(first chan<- *setup) {
+func (p *person) obey(first chan<- *setup, ready <-chan struct{}) {
 	err := listen(os.Stdin, func(o order) {
 		switch {
 		case o.Setup != nil:
 			first <- o.Setup
+			<-ready
 		case o.Answer != nil:
 			p.mu.Lock()
 			asked := p.answered[o.Answer.ID]
@@ -82,6 +86,8 @@ func (p *person) obey(first chan<- *setup) {
 			p.mu.Lock()
 			p.traps = o.Traps.Points
 			p.mu.Unlock()
+		case o.Wind != nil:
+			go p.wind(o.Wind)
 		default:
 			p.orders <- o
 		}

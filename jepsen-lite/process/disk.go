@@ -19,12 +19,17 @@ import (
 type disk struct {
 	kept     node.Storage
 	dir      string
-	installs func(index uint64) // told of each snapshot that came from the leader
+	installs func(index uint64)   // told of each snapshot that came from the leader
+	writes   func() (done func()) // told of each write of entries
 }
 
 // boltDisk returns the disk of a node whose data is in bolt files in a folder.
 func boltDisk(dir string) disk {
-	return disk{kept: node.BoltStorage(filepath.Join(dir, "bolt")), dir: dir, installs: func(uint64) {}}
+	return newDisk(node.BoltStorage(filepath.Join(dir, "bolt")), dir)
+}
+
+func newDisk(kept node.Storage, dir string) disk {
+	return disk{kept: kept, dir: dir, installs: func(uint64) {}, writes: func() func() { return func() {} }}
 }
 
 func (d disk) archive() string { return filepath.Join(d.dir, "compacted.jsonl") }
@@ -43,21 +48,31 @@ func (d disk) Open(logger hclog.Logger) (node.Stores, error) {
 		return node.Stores{}, errors.Join(err, archive.Close())
 	}
 	closing := stores.Close
-	log := &archivist{LogStore: stores.Log, archive: archive}
+	log := &archivist{LogStore: stores.Log, archive: archive, writes: d.writes}
 	stores.Snapshots = snapshots{stores.Snapshots, log, d.installs}
 	stores.Log = log
 	stores.Close = func() error { return errors.Join(closing(), archive.Close()) }
 	return stores, nil
 }
 
-// An archivist is a log that writes down what is compacted away.
+// An archivist is a log that keeps what is compacted away.
 type archivist struct {
 	raft.LogStore
 	archive *os.File
+	writes  func() (done func())
 
 	// foreign is the last entry that was there when a snapshot came from the
 	// leader: none up to it need ever have been committed.
 	foreign atomic.Uint64
+}
+
+// StoreLog implements raft.LogStore.
+func (a *archivist) StoreLog(entry *raft.Log) error { return a.StoreLogs([]*raft.Log{entry}) }
+
+// StoreLogs implements raft.LogStore.
+func (a *archivist) StoreLogs(entries []*raft.Log) error {
+	defer a.writes()()
+	return a.LogStore.StoreLogs(entries)
 }
 
 // DeleteRange implements raft.LogStore. What is deleted from the front, and no

@@ -58,7 +58,7 @@ func terms(t *testing.T, d disk) map[uint64]uint64 {
 // What was compacted away is still told, what was overwritten is not, and a
 // line that a kill has torn does no harm.
 func TestEntries(t *testing.T) {
-	d := disk{kept: node.MemoryStorage(), dir: t.TempDir()}
+	d := newDisk(node.MemoryStorage(), t.TempDir())
 	used(t, d, func(log raft.LogStore, _ raft.SnapshotStore) {
 		store(t, log, 1, 1, 10)
 		remove(t, log, 9, 10)
@@ -91,7 +91,8 @@ func TestEntries(t *testing.T) {
 // not have been committed on this disk.
 func TestInstalled(t *testing.T) {
 	var installed []uint64
-	d := disk{kept: node.MemoryStorage(), dir: t.TempDir(), installs: func(index uint64) { installed = append(installed, index) }}
+	d := newDisk(node.MemoryStorage(), t.TempDir())
+	d.installs = func(index uint64) { installed = append(installed, index) }
 	used(t, d, func(log raft.LogStore, snapshots raft.SnapshotStore) {
 		store(t, log, 1, 1, 10)
 		for _, index := range []uint64{5, 20} {

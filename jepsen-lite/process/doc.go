@@ -21,5 +21,5 @@
 // down as a [Stall]: what it leads to is not without a cause.
 //
 // Its disks are those of the host: they neither fail nor hang. Its clocks are
-// the host's, too.
+// the host's, too, but where a plan lets them run at other rates.
 package process

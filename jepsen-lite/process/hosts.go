@@ -28,6 +28,9 @@ func (a *arena) Start(ctx context.Context, name string) error {
 	a.mu.Lock()
 	a.members[name] = m
 	m.trap(a.points(name))
+	if rate, set := a.rates[name]; set && rate != s.Rate { // since it was told its own
+		m.order(order{Wind: &wind{Rate: rate}})
+	}
 	a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, opening)
 	defer cancel()
@@ -47,7 +50,10 @@ func (a *arena) setup(name string) (*setup, error) {
 	defer a.mu.Unlock()
 	a.runs[name]++
 	a.processes++
-	s := &setup{Name: name, Run: a.runs[name], Start: a.start, IDs: a.processes << idBits, Files: a.dataDir("files"), Plan: a.Plan}
+	s := &setup{Name: name, Run: a.runs[name], Start: a.start, IDs: a.processes << idBits, Files: a.dataDir("files"), Plan: a.Plan, Rate: 1}
+	if rate, set := a.rates[name]; set {
+		s.Rate = rate
+	}
 	for i := range a.Plan.Nodes {
 		if plan.NodeName(i) == name {
 			s.Dir = a.dataDir(name)

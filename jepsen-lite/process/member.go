@@ -26,10 +26,11 @@ type member struct {
 	mu        sync.Mutex
 	listens   string // a node's real address
 	status    status
-	left      *left  // once it has closed in good order
-	failed    string // why it ended by itself
-	dismissed bool   // it is to end
-	stopping  bool   // it has said that it stops itself, and not yet that it goes on
+	left      *left                    // once it has closed in good order
+	failed    string                   // why it ended by itself
+	dismissed bool                     // it is to end
+	winding   map[uint64]chan<- *wound // orders that wait for their answers
+	stopping  bool                     // it has said that it stops itself, and not yet that it goes on
 }
 
 // spawn starts a host's next process and tells it what it is.
@@ -61,6 +62,7 @@ func (a *arena) spawn(name string, s *setup) (*member, error) {
 	m := &member{
 		arena: a, name: name, child: started, stdin: ordersOut, out: &speaker{out: ordersOut},
 		open: make(chan struct{}), ready: make(chan struct{}), heard: make(chan struct{}),
+		winding: make(map[uint64]chan<- *wound),
 	}
 	go m.listen(wordsIn)
 	m.order(order{Setup: s})
@@ -110,6 +112,13 @@ func (m *member) hear(w word) {
 		close(m.ready)
 	case w.Status != nil:
 		m.note(func() { m.status = *w.Status })
+	case w.Wound != nil:
+		m.note(func() {
+			if answered := m.winding[w.Wound.ID]; answered != nil {
+				answered <- w.Wound
+				delete(m.winding, w.Wound.ID)
+			}
+		})
 	case w.StopsAt != "":
 		m.note(func() { m.stopping = true })
 		m.arena.sprung(m, w.StopsAt)

@@ -23,14 +23,16 @@ type setup struct {
 	Dir   string            `json:"dir,omitempty"` // of a node's data; a replica has none
 	Files string            `json:"files"`         // the folder of files that all replicas share
 	Dials map[string]string `json:"dials"`         // the relay of each node's address
+	Rate  float64           `json:"rate"`          // at which its clock starts
 	Plan  *plan.Plan        `json:"plan"`
 }
 
 // An order is what a child is told. One of the fields is set.
 type order struct {
 	Setup    *setup  `json:"setup,omitempty"`
-	Answer   *answer `json:"answer,omitempty"`   // to a command on the durable copies
-	Traps    *traps  `json:"traps,omitempty"`    // where to stop itself, in place of what was told before
+	Answer   *answer `json:"answer,omitempty"` // to a command on the durable copies
+	Traps    *traps  `json:"traps,omitempty"`  // where to stop itself, in place of what was told before
+	Wind     *wind   `json:"wind,omitempty"`
 	Transfer bool    `json:"transfer,omitempty"` // a node is to lead
 	Close    bool    `json:"close,omitempty"`    // it is to end in good order
 }
@@ -53,6 +55,7 @@ type word struct {
 	Open    bool           `json:"open,omitempty"`    // it works, as far as it gets alone
 	Ready   bool           `json:"ready,omitempty"`   // a node is a member of a cluster that works
 	Status  *status        `json:"status,omitempty"`  // of a node
+	Wound   *wound         `json:"wound,omitempty"`
 	StopsAt workload.Point `json:"stopsAt,omitempty"` // it stops itself now
 	GoesOn  bool           `json:"goesOn,omitempty"`  // it was told to, after that
 	Failed  string         `json:"failed,omitempty"`  // why it can't go on

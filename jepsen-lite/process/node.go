@@ -46,9 +46,10 @@ func (p *person) open(ctx context.Context) (*node.Node, error) {
 		peers = append(peers, node.Peer{ID: name, Addr: nodeAddr(name)})
 	}
 	addr, data := nodeAddr(p.setup.Name), boltDisk(p.setup.Dir)
-	data.installs = p.installed
+	data.installs, data.writes = p.installed, p.watchDisk
 	return node.Open(ctx, node.Config{
 		ID: p.setup.Name, Listen: addr, Advertise: addr, Peers: peers,
+		Clock:           p.clock,
 		Storage:         data,
 		Network:         newNetwork(p.setup.Dials, func(addr string) { p.say(word{Listens: addr}) }),
 		ElectionTimeout: time.Duration(p.setup.Plan.Election), SnapshotThreshold: p.setup.Plan.Snapshot, Logger: p.logger,

@@ -2,10 +2,7 @@ package process
 
 import (
 	"context"
-	"time"
 
-	"example.com/tenure"
-	"example.com/tenure/holder"
 	"example.com/tenure/jepsen-lite/plan"
 	"example.com/tenure/jepsen-lite/workload"
 	"example.com/tenure/node"
@@ -17,12 +14,12 @@ func (p *person) replica(ctx context.Context) error {
 	for i := range p.setup.Plan.Nodes {
 		addrs = append(addrs, nodeAddr(plan.NodeName(i)))
 	}
-	client, err := node.Dial(node.ClientConfig{Addrs: addrs, Network: newNetwork(p.setup.Dials, nil), Logger: p.logger})
+	client, err := node.Dial(node.ClientConfig{Addrs: addrs, Network: newNetwork(p.setup.Dials, nil), Clock: p.clock, Logger: p.logger})
 	if err != nil {
 		return err
 	}
 	work, err := workload.Start(ctx, workload.Config{
-		Name: p.setup.Name, Plan: p.setup.Plan, Store: client, Clock: hostClock{holder.BootClock()}, Journal: p.journal, Copies: p,
+		Name: p.setup.Name, Plan: p.setup.Plan, Store: client, Clock: p.clock, Journal: p.journal, Copies: p,
 		Folder: p.setup.Files, Pass: p.pass, Logger: p.logger,
 	})
 	if err != nil {
@@ -36,12 +33,4 @@ func (p *person) replica(ctx context.Context) error {
 	}
 	work.Close()
 	return client.Close()
-}
-
-// A hostClock is a clock of the host, which runs at the rate of true time.
-type hostClock struct{ tenure.Clock }
-
-// After implements workload.Clock.
-func (c hostClock) After(t time.Duration) (wait time.Duration, ever bool) {
-	return max(0, t-c.Now()), true
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // Stall is what a history calls it when the host lets a process wait for its
-// turn: a fault that no plan asked for. What happens meanwhile has a cause.
+// turn, or for its disk: a fault that no plan asked for. What happens meanwhile
+// has a cause.
 const Stall = "stall"
 
 // How often a process looks whether it gets its turn. A look that comes later
@@ -31,11 +32,26 @@ func (p *person) watchTurns(ctx context.Context) {
 			return
 		}
 		turn := p.journal.Now()
-		if turn-last > stalls {
-			id := p.journal.NextID()
-			p.journal.Record(history.Event{T: last, Kind: history.Fault, F: Stall, ID: id, Targets: []string{p.setup.Name}})
-			p.journal.Record(history.Event{T: turn, Kind: history.Heal, ID: id})
-		}
+		p.waited(last, "its turn")
 		last = turn
 	}
+}
+
+// waited writes down that the process has waited for something since an
+// instant of the run, if that was a stall.
+func (p *person) waited(since time.Duration, what string) {
+	until := p.journal.Now()
+	if until-since <= stalls {
+		return
+	}
+	id := p.journal.NextID()
+	p.journal.Record(history.Event{T: since, Kind: history.Fault, F: Stall, ID: id, Targets: []string{p.setup.Name}, Msg: "for " + what})
+	p.journal.Record(history.Event{T: until, Kind: history.Heal, ID: id})
+}
+
+// watchDisk is told when a write to the disk began, and is called when it is
+// done.
+func (p *person) watchDisk() (done func()) {
+	since := p.journal.Now()
+	return func() { p.waited(since, "its disk") }
 }
