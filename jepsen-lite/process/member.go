@@ -51,7 +51,7 @@ func (a *arena) spawn(name string, s *setup) (*member, error) {
 	}
 	defer closeAll(ordersIn, wordsOut, log) // the child has its own
 	cmd := exec.Command(a.program)
-	cmd.Args = os.Args[:1] // a program may look by which name it was called
+	cmd.Args = []string{os.Args[0], name} // for those who look at a list of processes
 	cmd.Env = append(os.Environ(), childEnv+"=1")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = ordersIn, log, log, []*os.File{wordsOut}
 	started, err := child.Start(cmd)
