@@ -17,8 +17,9 @@ const (
 	nodeAway = 8 * time.Second
 	calmAway = 3 * time.Second
 	// mostEntries is how many entries lead to a snapshot, at most: a node that
-	// is away misses more.
-	mostEntries = 100
+	// is away misses more. Real disks take fewer entries a second.
+	mostEntries     = 100
+	mostEntriesReal = 25
 )
 
 // coverage says what the run must have had to mean anything, and sees to it
@@ -63,6 +64,9 @@ func (d *drawing) loseLeader(given bool) {
 		f.Targets = both([]string{Leader}, d.nodes())
 	}
 	p.Snapshot = min(p.Snapshot, mostEntries)
+	if p.Arena == Process {
+		p.Snapshot = min(p.Snapshot, mostEntriesReal)
+	}
 	latest := time.Duration(p.Safety) - nodeAway - calmAway
 	f.At = Duration(time.Duration(p.TTL) + calmAway + d.between(time.Millisecond, latest-time.Duration(p.TTL)-calmAway))
 	from, to := time.Duration(f.At)-calmAway, f.Ends()+calmAway
