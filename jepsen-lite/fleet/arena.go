@@ -38,6 +38,8 @@ type Arena struct {
 	lists  bool              // it can be read
 	epochs bool              // its answers tell the epoch
 
+	asking sync.WaitGroup // requests that nobody waits for
+
 	mu      sync.Mutex
 	running map[string]bool // what has to be killed at the end
 	failed  error           // what went wrong, but for what its clients saw
@@ -103,6 +105,7 @@ func (a *Arena) Close() error {
 			a.fail(fmt.Errorf("at the end: %w", err))
 		}
 	}
+	a.asking.Wait()
 	err := a.relays.Close()
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -68,14 +68,15 @@ func (a *Arena) suits(p *Plan) error {
 }
 
 func (a *Arena) phases(ctx context.Context, p *Plan) error {
+	defer a.asking.Wait()
 	loading, quiet := context.WithCancel(ctx)
-	defer quiet()
 	var load sync.WaitGroup
 	defer load.Wait()
+	defer quiet()
 	load.Go(func() { a.load(loading, p.Seed) })
 	a.rec.write(history.Event{Kind: history.Phase, F: history.PhaseSafety})
 	s := newStruck(a)
-	n := nemesis.Nemesis{Plan: &plan.Plan{Faults: p.Faults, Safety: p.Safety}, Hosts: s, Net: a.relays, Journal: s}
+	n := nemesis.Nemesis{Plan: &plan.Plan{Faults: resolvable(p.Faults), Safety: p.Safety}, Hosts: s, Net: a.relays, Journal: s}
 	if err := n.Strike(ctx); err != nil {
 		return fmt.Errorf("a fault could not be carried out: %w", err)
 	}
@@ -83,11 +84,26 @@ func (a *Arena) phases(ctx context.Context, p *Plan) error {
 	a.recovered(ctx, time.Duration(p.Available))
 	quiet()
 	load.Wait()
+	a.asking.Wait()
 	// All that was acknowledged is still there now that nobody writes.
 	if a.lists && ctx.Err() == nil {
 		a.within(ctx, time.Duration(p.Available), "read", a.readOnce)
 	}
 	return nil
+}
+
+// resolvable names the owner as the nemesis names whom it asks for.
+func resolvable(faults []plan.Fault) []plan.Fault {
+	out := slices.Clone(faults)
+	for i := range out {
+		out[i].Targets = slices.Clone(out[i].Targets)
+		for j, target := range out[i].Targets {
+			if target == Owner {
+				out[i].Targets[j] = plan.Leader
+			}
+		}
+	}
+	return out
 }
 
 // recovered waits until each key has taken a write, for as long as that may

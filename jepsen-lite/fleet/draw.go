@@ -84,16 +84,32 @@ func (d *drawing) faults() {
 	ttl := time.Duration(d.plan.TTL)
 	pause := min(ttl, 2*time.Second)
 	for at := d.between(pause/4, pause); at < time.Duration(d.plan.Safety); at += d.between(pause/3, pause*3) {
-		k, _ := kindOf(d.plan.Kinds[d.rng.IntN(len(d.plan.Kinds))])
+		k := d.kind()
 		f := plan.Fault{Kind: k.name, At: plan.Duration(at)}
-		if !k.instant {
-			f.For = plan.Duration(d.between(max(k.shortest, ttl/10), 3*ttl))
+		switch {
+		case k.instant:
+		case d.one(2): // leases that would have been renewed end
+			f.For = plan.Duration(d.between(ttl*5/4, 3*ttl))
+		default:
+			f.For = plan.Duration(d.between(max(k.shortest, ttl/10), ttl))
 		}
 		d.target(k, &f)
 		if f.Ends() <= time.Duration(d.plan.Safety) && len(f.Targets) > 0 && d.free(&f) && d.bearable(&f) {
 			d.take(f)
 		}
 	}
+}
+
+// kind draws a kind of fault: where there are kinds that strike replicas, every
+// other one is such, since it is those that make owners change.
+func (d *drawing) kind() kind {
+	k, _ := kindOf(d.plan.Kinds[d.rng.IntN(len(d.plan.Kinds))])
+	for tries := 0; k.links && tries < 3; tries++ {
+		if other, _ := kindOf(d.plan.Kinds[d.rng.IntN(len(d.plan.Kinds))]); !other.links && d.one(2) {
+			return other
+		}
+	}
+	return k
 }
 
 func (d *drawing) target(k kind, f *plan.Fault) {
@@ -110,15 +126,18 @@ func (d *drawing) target(k kind, f *plan.Fault) {
 	f.Targets = d.grudge()
 }
 
-// replicas draws one, sometimes some, and seldom all at once.
+// replicas draws the owner or any one, sometimes some, and seldom all at once.
 func (d *drawing) replicas() []string {
+	if d.one(2) {
+		return []string{Owner}
+	}
 	names := replicaNames(d.plan.Replicas)
 	d.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	n := 1
 	switch {
-	case d.one(8):
+	case d.one(5):
 		n = len(names)
-	case d.one(4):
+	case d.one(3):
 		n = 1 + d.rng.IntN(len(names))
 	}
 	return slices.Sorted(slices.Values(names[:n]))

@@ -7,11 +7,15 @@ import (
 	"example.com/tenure/jepsen-lite/plan"
 )
 
+// Owner, as a target, is the replica that owns a key when the fault strikes: the
+// one that the newest answers tell, or else any.
+const Owner = "owner"
+
 // A kind is one of faults that can strike a fleet.
 type kind struct {
 	name     string
 	shortest time.Duration // that a fault must stand to mean anything
-	links    bool          // the targets are links as r1>r2, else replicas
+	links    bool          // the targets are links as r1>r2, else replicas or Owner
 	instant  bool          // it is over as soon as it is taken
 }
 

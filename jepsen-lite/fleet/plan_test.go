@@ -42,9 +42,12 @@ func TestDraw(t *testing.T) {
 			if len(f.Targets) == replicas && (f.Kind == plan.Kill || f.Kind == plan.Pause) {
 				seen["all at once"]++
 			}
+			if f.Targets[0] == fleet.Owner {
+				seen[fleet.Owner]++
+			}
 		}
 	}
-	for _, kind := range append(fleet.Kinds(), "all at once") {
+	for _, kind := range append(fleet.Kinds(), "all at once", fleet.Owner) {
 		if seen[kind] < 50 {
 			t.Errorf("%d times %s in 300 seeds", seen[kind], kind)
 		}
@@ -107,6 +110,7 @@ func TestInvalidPlans(t *testing.T) {
 		{"an instant that lasts", with(fast), "faults[0].for"},
 		{"no target", with(fault(plan.Kill)), "faults[0].targets"},
 		{"no such replica", with(fault(plan.Kill, "r4")), "faults[0].targets"},
+		{"an owner as a link", with(fault(plan.Partition, fleet.Owner+">r2")), "faults[0].targets"},
 		{"a replica as a link", with(fault(plan.Partition, "r1")), "faults[0].targets"},
 		{"a link to itself", with(fault(plan.Partition, "r1>r1")), "faults[0].targets"},
 		{"a rate", with(rated), "faults[0].rate"},

@@ -21,6 +21,7 @@ type recorder struct {
 	err    error           // the first one
 	counts Progress
 	reigns map[string]uint64 // by key: the newest epoch of an answer
+	newest string            // the owner that the newest answer under a key's newest epoch told
 }
 
 // Progress is how far a run is.
@@ -71,6 +72,9 @@ func (r *recorder) count(e *history.Event) {
 				r.counts.Changes++
 			}
 		}
+		if e.Kind == history.OK && e.Owner != "" && e.Epoch == r.reigns[e.Key] {
+			r.newest = e.Owner
+		}
 	}
 }
 
@@ -99,4 +103,11 @@ func (r *recorder) progress() Progress {
 	p := r.counts
 	p.Elapsed = r.now()
 	return p
+}
+
+// owner returns the replica that owned a key not long ago, "" if nobody knows.
+func (r *recorder) owner() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.newest
 }

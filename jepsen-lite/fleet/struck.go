@@ -3,7 +3,9 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +16,8 @@ import (
 const (
 	retryWait = 50 * time.Millisecond  // for what is waited for
 	silence   = 300 * time.Millisecond // for which a replica that is paused must not answer
+	underWay  = 50 * time.Millisecond  // until a request has been sent
+	mostQueue = 64                     // requests wait for a replica that wakes up
 )
 
 // struck is the fleet as the nemesis sees it. What a replica does it tells by
@@ -65,10 +69,25 @@ func (s *struck) Pause(ctx context.Context, name string) error {
 	return nil
 }
 
-// Resume resumes a replica.
+// Resume resumes a replica. Requests wait for it when it wakes up: if it still
+// takes itself for an owner, it is asked before it learns better.
 func (s *struck) Resume(ctx context.Context, name string) error {
+	r := s.named(name)
+	s.queue(r)
+	sleep(ctx, underWay)
 	s.set(s.paused, name, false)
-	return s.cfg.Adapter.Resume(ctx, s.named(name))
+	return s.cfg.Adapter.Resume(ctx, r)
+}
+
+// queue sends a replica a write for each key, or for many, and does not wait
+// for the answers.
+func (s *struck) queue(r Replica) {
+	for i, at := range rand.Perm(len(s.cfg.Keys)) {
+		if i == mostQueue {
+			return
+		}
+		s.asking.Go(func() { _, _ = s.put(context.Background(), "waiting", r, s.cfg.Keys[at]) })
+	}
 }
 
 // State tells what a replica does, as far as that can be seen: one that should
@@ -90,8 +109,14 @@ func (s *struck) State(name string) (nemesis.State, error) {
 	return nemesis.Gone, nil
 }
 
-// Leader returns no leader: a fleet's is not known.
-func (s *struck) Leader() string { return "" }
+// Leader returns whom a fault strikes that strikes the owner.
+func (s *struck) Leader() string {
+	owner := s.rec.owner()
+	if !slices.ContainsFunc(s.replicas, func(r Replica) bool { return r.Name == owner }) {
+		owner = s.replicas[rand.IntN(len(s.replicas))].Name
+	}
+	return owner
+}
 
 // Record writes an event.
 func (s *struck) Record(e history.Event) { s.rec.write(e) }

@@ -97,7 +97,7 @@ func (p *Plan) validateFault(i int) error {
 func (p *Plan) isTarget(k kind, target string) bool {
 	names := replicaNames(p.Replicas)
 	if !k.links {
-		return slices.Contains(names, target)
+		return target == Owner || slices.Contains(names, target)
 	}
 	from, to, ok := plan.Ends(target)
 	return ok && from != to && slices.Contains(names, from) && slices.Contains(names, to)
@@ -107,7 +107,7 @@ func (k kind) strikes() string {
 	if k.links {
 		return "links as r1>r2"
 	}
-	return "replicas as r1"
+	return "replicas as r1, or " + Owner
 }
 
 // validateApart reports two faults that strike one replica, or two of one kind
