@@ -72,11 +72,11 @@ func (l *Lease) AssertHeld() error {
 // Remaining returns how long the gate stays open if no renewal succeeds: 0 if
 // it is closed.
 func (l *Lease) Remaining() time.Duration {
-	fence := time.Duration(l.gate.fence.Load())
-	if fence == shut {
+	now, fence := l.holder.clock.Now(), time.Duration(l.gate.fence.Load())
+	if now >= fence { // not by their difference, which overflows where the clock has failed
 		return 0
 	}
-	return max(fence-l.holder.clock.Now(), 0)
+	return fence - now
 }
 
 // fenced returns why the gate is closed.

@@ -17,7 +17,11 @@ func (h *Holder) take(ctx context.Context, b *bid, g tenure.Grant, sentAt time.D
 		return
 	}
 	b.epoch = g.Record.Epoch
-	left := h.cadence.fence(sentAt, g.TTL) - h.clock.Now()
+	fence, now := h.cadence.fence(sentAt, g.TTL), h.clock.Now()
+	left := fence - now
+	if now >= fence { // not by their difference, which overflows where the clock has failed
+		left = 0
+	}
 	switch {
 	case b.wait && left < h.cadence.usable/2:
 		h.confirm(ctx, b, g)

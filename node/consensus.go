@@ -131,7 +131,7 @@ func (p *proposer) propose(entry []byte) <-chan leader.Outcome {
 		err := future.Error()
 		if err == nil {
 			if applied, ok := future.Response().(*machine.Applied); ok {
-				p.refusedSince.Store(0)
+				p.taken()
 				out <- leader.Outcome{Applied: applied}
 				return
 			}
@@ -166,6 +166,10 @@ func (p *proposer) outcome(err error) leader.Outcome {
 // stops, and the others elect.
 const transferPatience = 10 * time.Second
 
+// taken notes that Raft takes entries.
+func (p *proposer) taken() { p.refusedSince.Store(0) }
+
+// watchTransfer notes that Raft refuses entries because of a transfer.
 func (p *proposer) watchTransfer() {
 	now := int64(time.Since(p.node.started)) + 1
 	if !p.refusedSince.CompareAndSwap(0, now) && time.Duration(now-p.refusedSince.Load()) > transferPatience {

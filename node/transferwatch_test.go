@@ -1,0 +1,61 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// bareNode returns a node that has nothing but its life.
+func bareNode() *Node {
+	n := &Node{log: hclog.NewNullLogger(), started: time.Now(), returned: make(chan struct{}), closed: make(chan struct{}), failed: make(chan struct{})}
+	n.ctx, n.stop = context.WithCancelCause(context.Background())
+	close(n.returned)
+	return n
+}
+
+// A leader that refuses entries because of a transfer of leadership gets ten
+// seconds to end it, from the first refusal after an entry that it took; then
+// the node stops (hashicorp/raft#696). Any other refusal is none of that.
+func TestTransferThatNeverEndsStopsTheNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := bareNode()
+		p := &proposer{node: n}
+		refused := func() {
+			if o := p.outcome(raft.ErrLeadershipTransferInProgress); o.Over || o.MaybeApplied || !errors.Is(o.Err, raft.ErrLeadershipTransferInProgress) {
+				t.Errorf("a refused entry has the outcome %+v", o)
+			}
+		}
+		for range 30 {
+			p.outcome(raft.ErrEnqueueTimeout)
+			time.Sleep(time.Second)
+		}
+		refused()
+		time.Sleep(transferPatience - time.Second)
+		refused()
+		p.taken() // it ended
+		for range int(transferPatience/time.Second) + 1 {
+			refused()
+			if n.Err() != nil {
+				t.Fatalf("the node stopped too early: %v", n.Err())
+			}
+			time.Sleep(time.Second)
+		}
+		refused()
+		select {
+		case <-n.Done():
+		default:
+			t.Fatal("the node goes on")
+		}
+		if err := n.Err(); !strings.Contains(err.Error(), "transfer of leadership") {
+			t.Errorf("the node stopped with %v", err)
+		}
+		<-n.closed
+	})
+}
