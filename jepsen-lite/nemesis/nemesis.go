@@ -137,7 +137,7 @@ func (n *Nemesis) take(ctx context.Context, f *plan.Fault, targets []string) (he
 	case plan.Pause, plan.PauseHolder:
 		return n.each(ctx, targets, (*host).pause, (*host).resume)
 	case plan.Clock:
-		return n.wind(ctx, f, targets)
+		return n.setRates(ctx, f, targets)
 	case plan.Transfer:
 		return n.transfer(ctx, targets), nil
 	}

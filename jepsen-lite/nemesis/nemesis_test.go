@@ -163,28 +163,28 @@ func TestClocks(t *testing.T) {
 		f, rate := newFake(), 0.5
 		clock := fault(plan.Clock, time.Second, 2*time.Second, "n1", "r1")
 		clock.Rate = &rate
-		w := &winding{fake: f}
+		w := &rated{fake: f}
 		n := nemesis.Nemesis{Plan: &plan.Plan{Safety: plan.Duration(10 * time.Second), Faults: []plan.Fault{clock}}, Hosts: w, Journal: f}
 		if err := n.Strike(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		slices.Sort(w.wound)
+		slices.Sort(w.set)
 		want := []string{"n1 0.5 at 1s", "n1 1 at 3s", "r1 0.5 at 1s", "r1 1 at 3s"}
-		if !slices.Equal(w.wound, want) || f.events[0].Rate != rate {
-			t.Errorf("got %q and %v, want %q", w.wound, f.events, want)
+		if !slices.Equal(w.set, want) || f.events[0].Rate != rate {
+			t.Errorf("got %q and %v, want %q", w.set, f.events, want)
 		}
 	})
 }
 
-type winding struct {
+type rated struct {
 	*fake
-	wound []string
+	set []string
 }
 
-func (w *winding) Wind(_ context.Context, host string, rate float64) error {
+func (w *rated) SetRate(_ context.Context, host string, rate float64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.wound = append(w.wound, fmt.Sprintf("%s %v at %v", host, rate, time.Since(w.begun)))
+	w.set = append(w.set, fmt.Sprintf("%s %v at %v", host, rate, time.Since(w.begun)))
 	return nil
 }
 

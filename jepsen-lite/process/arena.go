@@ -68,7 +68,7 @@ type arena struct {
 	rates     map[string]float64 // of clocks that were set
 	processes uint64             // of all hosts
 	ids       uint64
-	snares    []*snare
+	traps     []*trap
 	done      Progress // so far
 
 	stopReading func() // set by observe

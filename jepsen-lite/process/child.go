@@ -25,18 +25,18 @@ const wordsFile = 3
 // [Child], and nothing else.
 func IsChild() bool { return os.Getenv(childEnv) != "" }
 
-// A person is a child at its work: what it is told comes in, what it says goes
+// A participant is a child at its work: what it is told comes in, what it says goes
 // out.
-type person struct {
+type participant struct {
 	setup   *setup
 	journal *journal
 	clock   workload.Clock
 	logger  hclog.Logger
-	orders  chan order // but for answers and traps
+	orders  chan order // but for answers, stops and rates
 	before  left       // what there is anyway
 
 	mu       sync.Mutex
-	traps    []workload.Point
+	stops    []workload.Point                // where it stops itself
 	asked    uint64                          // commands so far
 	answered map[uint64]chan workload.Answer // those that wait
 }
@@ -44,7 +44,7 @@ type person struct {
 // Child is a node or a replica, as the arena says, until the arena ends it. It
 // returns the exit code.
 func Child() int {
-	p := &person{orders: make(chan order, 16), answered: make(map[uint64]chan workload.Answer)}
+	p := &participant{orders: make(chan order, 16), answered: make(map[uint64]chan workload.Answer)}
 	first, ready := make(chan *setup, 1), make(chan struct{})
 	go p.obey(first, ready)
 	p.setup = <-first
@@ -70,7 +70,7 @@ func Child() int {
 }
 
 // obey takes orders until the arena is gone, with which the process ends.
-func (p *person) obey(first chan<- *setup, ready <-chan struct{}) {
+func (p *participant) obey(first chan<- *setup, ready <-chan struct{}) {
 	err := listen(os.Stdin, func(o order) {
 		switch {
 		case o.Setup != nil:
@@ -82,12 +82,12 @@ func (p *person) obey(first chan<- *setup, ready <-chan struct{}) {
 			delete(p.answered, o.Answer.ID)
 			p.mu.Unlock()
 			asked <- o.Answer.Answer
-		case o.Traps != nil:
+		case o.Stops != nil:
 			p.mu.Lock()
-			p.traps = o.Traps.Points
+			p.stops = o.Stops.Points
 			p.mu.Unlock()
-		case o.Wind != nil:
-			go p.wind(o.Wind)
+		case o.Rate != nil:
+			go p.setRate(o.Rate)
 		default:
 			p.orders <- o
 		}
@@ -98,10 +98,10 @@ func (p *person) obey(first chan<- *setup, ready <-chan struct{}) {
 	os.Exit(1)
 }
 
-func (p *person) say(w word) { _ = p.journal.say(w) } // the process ends with the arena
+func (p *participant) say(w word) { _ = p.journal.say(w) } // the process ends with the arena
 
 // Do implements workload.Copies: the arena keeps them.
-func (p *person) Do(c workload.Command) (workload.Answer, error) {
+func (p *participant) Do(c workload.Command) (workload.Answer, error) {
 	answered := make(chan workload.Answer, 1)
 	p.mu.Lock()
 	p.asked++
@@ -113,14 +113,14 @@ func (p *person) Do(c workload.Command) (workload.Answer, error) {
 }
 
 // pass stops the process at a point where it was told to, once.
-func (p *person) pass(at workload.Point) bool {
+func (p *participant) pass(at workload.Point) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	i := slices.Index(p.traps, at)
+	i := slices.Index(p.stops, at)
 	if i < 0 {
 		return true
 	}
-	p.traps = slices.Delete(p.traps, i, i+1)
+	p.stops = slices.Delete(p.stops, i, i+1)
 	p.say(word{StopsAt: at})
 	if err := stopMyself(); err != nil {
 		p.say(word{Failed: fmt.Sprintf("stop at %s: %v", at, err)})
@@ -136,7 +136,7 @@ func present() left { return left{Goroutines: runtime.NumGoroutine(), Descriptor
 const lingering = 5 * time.Second
 
 // count counts what there is more than before.
-func (p *person) count() *left {
+func (p *participant) count() *left {
 	var l left
 	for begun := time.Now(); time.Since(begun) < lingering; time.Sleep(10 * time.Millisecond) {
 		l = present()

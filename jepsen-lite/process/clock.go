@@ -15,17 +15,18 @@ import (
 	"example.com/tenure/jepsen-lite/workload"
 )
 
-// A wind tells a process at which rate its clock is to run.
-type wind struct {
-	ID   uint64  `json:"id"`
+// A rateOrder tells a process at which rate its clock is to run.
+type rateOrder struct {
+	ID   uint64  `json:"id"` // of the answer
 	Rate float64 `json:"rate"`
 }
 
-// wound is the answer: what the process's clock and the common one read when
-// the rate was set, and readings later.
-type wound struct {
-	ID            uint64        `json:"id"`
-	Clock, Common time.Duration // how far each of them went
+// A ratio is the answer: how far the process's clock went while the common one
+// went so far.
+type ratio struct {
+	ID     uint64        `json:"id"`
+	Clock  time.Duration `json:"clock"`
+	Common time.Duration `json:"common"`
 }
 
 const (
@@ -59,49 +60,48 @@ func (c hostClock) After(t time.Duration) (wait time.Duration, ever bool) {
 func nodeClock(s *setup) workload.Clock   { return newClock(s, tenure.MonotonicClock()) }
 func holderClock(s *setup) workload.Clock { return newClock(s, holder.BootClock()) }
 
-// wind sets the rate of the process's clock, and tells how it runs then.
-func (p *person) wind(w *wind) {
+// setRate sets the rate of the process's clock, and tells how it runs then.
+func (p *participant) setRate(o *rateOrder) {
 	clock, own := p.clock.(*virtual.Clock)
 	if !own {
 		p.say(word{Failed: "the clock is the host's, and can't be set"})
 		return
 	}
-	clock.SetRate(w.Rate)
+	clock.SetRate(o.Rate)
 	before, common := clock.Now(), p.journal.Now()
 	time.Sleep(readings)
-	p.say(word{Wound: &wound{ID: w.ID, Clock: clock.Now() - before, Common: p.journal.Now() - common}})
+	p.say(word{Rate: &ratio{ID: o.ID, Clock: clock.Now() - before, Common: p.journal.Now() - common}})
 }
 
-// Wind implements nemesis.Winder.
-func (a *arena) Wind(ctx context.Context, name string, rate float64) error {
+// SetRate implements nemesis.RateSetter.
+func (a *arena) SetRate(ctx context.Context, name string, rate float64) error {
 	a.mu.Lock()
 	a.rates[name] = rate
 	m := a.members[name]
 	a.mu.Unlock()
 	runs := 0.0
 	for range probes {
-		answer, err := m.wind(ctx, rate)
-		if err != nil || answer == nil {
+		r, err := m.setRate(ctx, rate)
+		if err != nil || r == nil {
 			return err
 		}
-		runs = float64(answer.Clock) / float64(answer.Common)
-		if math.Abs(runs-rate) <= rateError {
+		if runs = float64(r.Clock) / float64(r.Common); math.Abs(runs-rate) <= rateError {
 			return nil
 		}
 	}
 	return fmt.Errorf("its clock runs at %v times true time, and was to run at %v", runs, rate)
 }
 
-// wind sets the rate once and returns what came of it, nil if the process ended
-// before.
-func (m *member) wind(ctx context.Context, rate float64) (*wound, error) {
-	w := &wind{ID: m.arena.NextID(), Rate: rate}
-	answered := make(chan *wound, 1)
-	m.note(func() { m.winding[w.ID] = answered })
-	m.order(order{Wind: w})
+// setRate sets the rate once and returns what came of it, nil if the process
+// ended before.
+func (m *member) setRate(ctx context.Context, rate float64) (*ratio, error) {
+	o := &rateOrder{ID: m.arena.NextID(), Rate: rate}
+	answered := make(chan *ratio, 1)
+	m.note(func() { m.ratios[o.ID] = answered })
+	m.order(order{Rate: o})
 	select {
-	case answer := <-answered:
-		return answer, nil
+	case r := <-answered:
+		return r, nil
 	case <-m.heard:
 		return nil, nil
 	case <-ctx.Done():

@@ -27,9 +27,9 @@ func (a *arena) Start(ctx context.Context, name string) error {
 	}
 	a.mu.Lock()
 	a.members[name] = m
-	m.trap(a.points(name))
+	m.stopAt(a.points(name))
 	if rate, set := a.rates[name]; set && rate != s.Rate { // since it was told its own
-		m.order(order{Wind: &wind{Rate: rate}})
+		m.order(order{Rate: &rateOrder{Rate: rate}})
 	}
 	a.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, opening)

@@ -29,7 +29,7 @@ type member struct {
 	left      *left                    // once it has closed in good order
 	failed    string                   // why it ended by itself
 	dismissed bool                     // it is to end
-	winding   map[uint64]chan<- *wound // orders that wait for their answers
+	ratios    map[uint64]chan<- *ratio // orders that wait for their answers
 	stopping  bool                     // it has said that it stops itself, and not yet that it goes on
 }
 
@@ -62,7 +62,7 @@ func (a *arena) spawn(name string, s *setup) (*member, error) {
 	m := &member{
 		arena: a, name: name, child: started, stdin: ordersOut, out: &speaker{out: ordersOut},
 		open: make(chan struct{}), ready: make(chan struct{}), heard: make(chan struct{}),
-		winding: make(map[uint64]chan<- *wound),
+		ratios: make(map[uint64]chan<- *ratio),
 	}
 	go m.listen(wordsIn)
 	m.order(order{Setup: s})
@@ -112,11 +112,11 @@ func (m *member) hear(w word) {
 		close(m.ready)
 	case w.Status != nil:
 		m.note(func() { m.status = *w.Status })
-	case w.Wound != nil:
+	case w.Rate != nil:
 		m.note(func() {
-			if answered := m.winding[w.Wound.ID]; answered != nil {
-				answered <- w.Wound
-				delete(m.winding, w.Wound.ID)
+			if answered := m.ratios[w.Rate.ID]; answered != nil {
+				answered <- w.Rate
+				delete(m.ratios, w.Rate.ID)
 			}
 		})
 	case w.StopsAt != "":
@@ -182,5 +182,5 @@ func (m *member) resume() error {
 	}
 }
 
-// trap tells the process where to stop itself.
-func (m *member) trap(points []workload.Point) { m.order(order{Traps: &traps{Points: points}}) }
+// stopAt tells the process where to stop itself.
+func (m *member) stopAt(points []workload.Point) { m.order(order{Stops: &stops{Points: points}}) }

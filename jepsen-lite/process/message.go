@@ -29,12 +29,12 @@ type setup struct {
 
 // An order is what a child is told. One of the fields is set.
 type order struct {
-	Setup    *setup  `json:"setup,omitempty"`
-	Answer   *answer `json:"answer,omitempty"` // to a command on the durable copies
-	Traps    *traps  `json:"traps,omitempty"`  // where to stop itself, in place of what was told before
-	Wind     *wind   `json:"wind,omitempty"`
-	Transfer bool    `json:"transfer,omitempty"` // a node is to lead
-	Close    bool    `json:"close,omitempty"`    // it is to end in good order
+	Setup    *setup     `json:"setup,omitempty"`
+	Answer   *answer    `json:"answer,omitempty"`   // to a command on the durable copies
+	Stops    *stops     `json:"stops,omitempty"`    // where to stop itself, in place of what was told before
+	Rate     *rateOrder `json:"rate,omitempty"`     // at which its clock is to run
+	Transfer bool       `json:"transfer,omitempty"` // a node is to lead
+	Close    bool       `json:"close,omitempty"`    // it is to end in good order
 }
 
 type answer struct {
@@ -42,8 +42,8 @@ type answer struct {
 	Answer workload.Answer `json:"answer"`
 }
 
-// Traps are points at which a process stops itself, once at each.
-type traps struct {
+// Stops are points at which a process stops itself, once at each.
+type stops struct {
 	Points []workload.Point `json:"points"`
 }
 
@@ -55,7 +55,7 @@ type word struct {
 	Open    bool           `json:"open,omitempty"`    // it works, as far as it gets alone
 	Ready   bool           `json:"ready,omitempty"`   // a node is a member of a cluster that works
 	Status  *status        `json:"status,omitempty"`  // of a node
-	Wound   *wound         `json:"wound,omitempty"`
+	Rate    *ratio         `json:"rate,omitempty"`    // at which its clock runs
 	StopsAt workload.Point `json:"stopsAt,omitempty"` // it stops itself now
 	GoesOn  bool           `json:"goesOn,omitempty"`  // it was told to, after that
 	Failed  string         `json:"failed,omitempty"`  // why it can't go on

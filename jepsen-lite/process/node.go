@@ -10,7 +10,7 @@ import (
 )
 
 // node is a node of the cluster until it is told to close.
-func (p *person) node(ctx context.Context) error {
+func (p *participant) node(ctx context.Context) error {
 	n, err := p.open(ctx)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (p *person) node(ctx context.Context) error {
 	}
 }
 
-func (p *person) open(ctx context.Context) (*node.Node, error) {
+func (p *participant) open(ctx context.Context) (*node.Node, error) {
 	var peers []node.Peer
 	for i := range p.setup.Plan.Nodes {
 		name := plan.NodeName(i)
@@ -58,7 +58,7 @@ func (p *person) open(ctx context.Context) (*node.Node, error) {
 
 // transfer lets the node lead. It need not succeed: under other faults there
 // may be nobody to hand over.
-func (p *person) transfer(ctx context.Context, n *node.Node) {
+func (p *participant) transfer(ctx context.Context, n *node.Node) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if err := n.Transfer(ctx, p.setup.Name); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // observe starts what looks at a node from within its process: who leads, what
 // watches tell, what it has for the owners of keys.
-func (p *person) observe(ctx context.Context, n *node.Node) *sync.WaitGroup {
+func (p *participant) observe(ctx context.Context, n *node.Node) *sync.WaitGroup {
 	wg := &sync.WaitGroup{}
 	wg.Go(func() {
 		if n.WaitReady(ctx) == nil {
@@ -27,11 +27,11 @@ func (p *person) observe(ctx context.Context, n *node.Node) *sync.WaitGroup {
 	return wg
 }
 
-func (p *person) note(text string) {
+func (p *participant) note(text string) {
 	p.journal.Record(history.Event{Kind: history.Note, Node: p.setup.Name, Msg: p.setup.Name + ": " + text})
 }
 
-func (p *person) installed(index uint64) {
+func (p *participant) installed(index uint64) {
 	p.journal.Record(history.Event{Kind: history.Snapshot, Node: p.setup.Name, Index: index})
 }
 
@@ -43,7 +43,7 @@ const (
 
 // watchStatus tells of each term in which the node leads, at once, and now and
 // then of everything.
-func (p *person) watchStatus(ctx context.Context, n *node.Node) {
+func (p *participant) watchStatus(ctx context.Context, n *node.Node) {
 	var was tenure.Status
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -67,7 +67,7 @@ func (p *person) watchStatus(ctx context.Context, n *node.Node) {
 
 // tell tells the arena how far the node is, and the history the checksum of its
 // state.
-func (p *person) tell(n *node.Node) {
+func (p *participant) tell(n *node.Node) {
 	st := n.Status()
 	p.say(word{Status: &status{Leads: st.Role == tenure.RoleLeader, Term: st.Term, Commit: st.CommitIndex}})
 	if st.AppliedIndex > 0 && st.Role != tenure.RoleStopped {
@@ -83,7 +83,7 @@ var eventNames = map[tenure.EventKind]string{
 }
 
 // watch writes down what a watch of all keys tells.
-func (p *person) watch(ctx context.Context, n *node.Node) {
+func (p *participant) watch(ctx context.Context, n *node.Node) {
 	client := fmt.Sprintf("%s.%d", p.setup.Name, p.setup.Run)
 	w, err := n.Watch(node.WatchOptions{})
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *person) watch(ctx context.Context, n *node.Node) {
 }
 
 // readLocally looks keys up on the node.
-func (p *person) readLocally(ctx context.Context, n *node.Node) {
+func (p *participant) readLocally(ctx context.Context, n *node.Node) {
 	between := time.Duration(p.setup.Plan.Nodes) * 100 * time.Millisecond
 	for {
 		select {

@@ -9,7 +9,7 @@ import (
 )
 
 // replica does the plan's workloads until it is told to close.
-func (p *person) replica(ctx context.Context) error {
+func (p *participant) replica(ctx context.Context) error {
 	var addrs []string
 	for i := range p.setup.Plan.Nodes {
 		addrs = append(addrs, nodeAddr(plan.NodeName(i)))

@@ -21,7 +21,7 @@ const (
 
 // watchTurns writes down each stall of the process. One that is stopped, as a
 // plan has it, tells the same of itself.
-func (p *person) watchTurns(ctx context.Context) {
+func (p *participant) watchTurns(ctx context.Context) {
 	ticker := time.NewTicker(turnEvery)
 	defer ticker.Stop()
 	last := p.journal.Now()
@@ -39,7 +39,7 @@ func (p *person) watchTurns(ctx context.Context) {
 
 // waited writes down that the process has waited for something since an
 // instant of the run, if that was a stall.
-func (p *person) waited(since time.Duration, what string) {
+func (p *participant) waited(since time.Duration, what string) {
 	until := p.journal.Now()
 	if until-since <= stalls {
 		return
@@ -51,7 +51,7 @@ func (p *person) waited(since time.Duration, what string) {
 
 // watchDisk is told when a write to the disk began, and is called when it is
 // done.
-func (p *person) watchDisk() (done func()) {
+func (p *participant) watchDisk() (done func()) {
 	since := p.journal.Now()
 	return func() { p.waited(since, "its disk") }
 }

@@ -8,9 +8,9 @@ import (
 	"example.com/tenure/jepsen-lite/workload"
 )
 
-// A snare waits for a host's process, whichever it is by then, to come to a
+// A trap waits for a host's process, whichever it is by then, to come to a
 // point of its work.
-type snare struct {
+type trap struct {
 	name   string
 	point  workload.Point
 	sprung chan struct{} // closed when it has
@@ -18,10 +18,10 @@ type snare struct {
 
 // StopAt implements nemesis.Stopper.
 func (a *arena) StopAt(ctx context.Context, name, point string) error {
-	s := &snare{name, workload.Point(point), make(chan struct{})}
+	s := &trap{name, workload.Point(point), make(chan struct{})}
 	a.mu.Lock()
-	a.snares = append(a.snares, s)
-	a.trapLocked(name)
+	a.traps = append(a.traps, s)
+	a.tellLocked(name)
 	a.mu.Unlock()
 	select {
 	case <-s.sprung:
@@ -35,22 +35,22 @@ func (a *arena) StopAt(ctx context.Context, name, point string) error {
 		return nil
 	default:
 	}
-	a.snares = slices.DeleteFunc(a.snares, func(other *snare) bool { return other == s })
-	a.trapLocked(name)
+	a.traps = slices.DeleteFunc(a.traps, func(other *trap) bool { return other == s })
+	a.tellLocked(name)
 	return ctx.Err()
 }
 
-// trapLocked tells the host's process about its traps.
-func (a *arena) trapLocked(name string) {
+// tellLocked tells the host's process where its traps are.
+func (a *arena) tellLocked(name string) {
 	if m := a.members[name]; m != nil {
-		m.trap(a.points(name))
+		m.stopAt(a.points(name))
 	}
 }
 
 // points returns where a host's process is to stop itself.
 func (a *arena) points(name string) []workload.Point {
 	points := []workload.Point{}
-	for _, s := range a.snares {
+	for _, s := range a.traps {
 		if s.name == name && !slices.Contains(points, s.point) {
 			points = append(points, s.point)
 		}
@@ -62,11 +62,11 @@ func (a *arena) points(name string) []workload.Point {
 // waits for that any more it goes on.
 func (a *arena) sprung(m *member, at workload.Point) {
 	a.mu.Lock()
-	i := slices.IndexFunc(a.snares, func(s *snare) bool { return s.name == m.name && s.point == at })
+	i := slices.IndexFunc(a.traps, func(s *trap) bool { return s.name == m.name && s.point == at })
 	if i >= 0 {
-		close(a.snares[i].sprung)
-		a.snares = slices.Delete(a.snares, i, i+1)
-		a.trapLocked(m.name)
+		close(a.traps[i].sprung)
+		a.traps = slices.Delete(a.traps, i, i+1)
+		a.tellLocked(m.name)
 	}
 	a.mu.Unlock()
 	if i < 0 {
