@@ -84,24 +84,35 @@ func (n *Node) members(ctx context.Context, hops int) (members []tenure.Member, 
 	return members, err
 }
 
-// confirmedMembers reads the configuration and then has this leadership commit
-// an entry: it led when it read, and what it read is committed with the entry,
-// or it gets no answer. Only the sequencer that stood before the reading can say
-// so; a later leader knows nothing of this node's uncommitted configuration.
+// confirmedMembers returns the members as this leader's configuration has them,
+// which was committed.
 func (n *Node) confirmedMembers(ctx context.Context, r *raft.Raft) ([]tenure.Member, raft.Configuration, error) {
+	c, err := n.confirmed(ctx, func() (raft.Configuration, error) {
+		future := r.GetConfiguration()
+		return future.Configuration(), future.Error()
+	})
+	if err != nil {
+		return nil, raft.Configuration{}, err
+	}
+	return n.listed(c), c, nil
+}
+
+// confirmed reads the configuration and then has this leadership commit an
+// entry: it led when it read, and what it read is committed with the entry, or
+// it gets no answer. Only the sequencer that stood before the reading can say
+// so; a later leader knows nothing of this node's uncommitted configuration.
+func (n *Node) confirmed(ctx context.Context, read func() (raft.Configuration, error)) (raft.Configuration, error) {
 	s := n.sequencer.Load()
 	if s == nil {
 		id, addr := n.leader()
-		return nil, raft.Configuration{}, &wire.NotLeader{LeaderID: id, LeaderAddr: addr}
+		return raft.Configuration{}, &wire.NotLeader{LeaderID: id, LeaderAddr: addr}
 	}
-	future := r.GetConfiguration()
-	if err := future.Error(); err != nil {
-		return nil, raft.Configuration{}, err
+	c, err := read()
+	if err != nil {
+		return raft.Configuration{}, err
 	}
-	if _, err := localIndex(ctx, s); err != nil {
-		return nil, raft.Configuration{}, err
-	}
-	return n.listed(future.Configuration()), future.Configuration(), nil
+	_, err = localIndex(ctx, s)
+	return c, err
 }
 
 // listed returns a configuration in the vocabulary's words.
