@@ -10,10 +10,6 @@ import (
 	"example.com/tenure/jepsen-lite/plan"
 )
 
-// leastBytes is the narrowest that a link is made, in bytes a second. Over one
-// that is narrower retries of all kinds pile up, and it might as well be cut.
-const leastBytes = 32 << 10
-
 // Options are what a plan is drawn for.
 type Options struct {
 	Replicas          int
@@ -65,9 +61,11 @@ func (d *drawing) between(low, high time.Duration) time.Duration {
 	return time.Duration(float64(low) * math.Pow(float64(high)/float64(low), d.rng.Float64())).Truncate(time.Millisecond)
 }
 
-// swarm draws which kinds of faults exist in this run.
+// swarm draws which kinds of faults exist in this run: two at least, if there
+// are as many.
 func (d *drawing) swarm(can []string) {
-	for len(d.plan.Kinds) == 0 && len(can) > 0 {
+	for len(d.plan.Kinds) < min(2, len(can)) {
+		d.plan.Kinds = nil
 		for _, name := range can {
 			if !d.one(3) {
 				d.plan.Kinds = append(d.plan.Kinds, name)
@@ -100,84 +98,18 @@ func (d *drawing) faults() {
 	}
 }
 
-// kind draws a kind of fault: where there are kinds that strike replicas, every
-// other one is such, since it is those that make owners change.
+// kind draws a kind of fault: where there are kinds that strike replicas, at
+// least every other one is such, since it is those that make owners change.
 func (d *drawing) kind() kind {
-	k, _ := kindOf(d.plan.Kinds[d.rng.IntN(len(d.plan.Kinds))])
-	for tries := 0; k.links && tries < 3; tries++ {
-		if other, _ := kindOf(d.plan.Kinds[d.rng.IntN(len(d.plan.Kinds))]); !other.links && d.one(2) {
-			return other
-		}
-	}
-	return k
-}
-
-func (d *drawing) target(k kind, f *plan.Fault) {
-	switch {
-	case !k.links:
-		f.Targets = d.replicas()
-		return
-	case k.name == plan.Slow:
-		f.Delay = plan.Duration(d.between(5*time.Millisecond, time.Duration(d.plan.TTL)/2))
-		f.Jitter = plan.Duration(d.between(time.Millisecond, time.Duration(f.Delay)))
-	case k.name == plan.Throttle:
-		f.Bytes = leastBytes << d.rng.IntN(6)
-	}
-	f.Targets = d.grudge()
-}
-
-// replicas draws the owner or any one, sometimes some, and seldom all at once.
-func (d *drawing) replicas() []string {
+	names := d.plan.Kinds
 	if d.one(2) {
-		return []string{Owner}
-	}
-	names := replicaNames(d.plan.Replicas)
-	d.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	n := 1
-	switch {
-	case d.one(5):
-		n = len(names)
-	case d.one(3):
-		n = 1 + d.rng.IntN(len(names))
-	}
-	return slices.Sorted(slices.Values(names[:n]))
-}
-
-// grudge draws which links suffer: halves, one replica both ways or one way
-// only, or a bridge.
-func (d *drawing) grudge() []string {
-	names := replicaNames(d.plan.Replicas)
-	d.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	if len(names) < 2 {
-		return nil
-	}
-	one, rest := names[:1], names[1:]
-	switch d.rng.IntN(5) {
-	case 0:
-		return links(one, rest)
-	case 1:
-		return links(rest, one)
-	case 2: // all reach the first one, and nobody else
-		if len(rest) > 1 {
-			return links(rest, rest)
-		}
-	case 3:
-		half := 1 + d.rng.IntN(len(names)-1)
-		return append(links(names[:half], names[half:]), links(names[half:], names[:half])...)
-	}
-	return append(links(one, rest), links(rest, one)...)
-}
-
-func links(from, to []string) []string {
-	var out []string
-	for _, a := range from {
-		for _, b := range to {
-			if a != b {
-				out = append(out, plan.Link(a, b))
-			}
+		strikesLinks := func(name string) bool { k, _ := kindOf(name); return k.links }
+		if others := slices.DeleteFunc(slices.Clone(names), strikesLinks); len(others) > 0 {
+			names = others
 		}
 	}
-	return out
+	k, _ := kindOf(names[d.rng.IntN(len(names))])
+	return k
 }
 
 // free reports whether nothing strikes a target yet.

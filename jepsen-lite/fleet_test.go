@@ -81,8 +81,8 @@ func toyRun(t *testing.T, defect string, seed uint64, faults ...string) jepsenli
 
 // Seeds of toyRun.
 const (
-	killsAll    = 211 // with kills only: all three at once, three times
-	pausesOwner = 110 // with pauses only: the owner, four times for longer than a TTL
+	killsAll    = 190 // with kills only: all three at once, three times
+	pausesOwner = 150 // with pauses only: the owner, four times for longer than a TTL
 )
 
 // A fleet that is right passes, also where the broken ones don't, and the
