@@ -87,7 +87,7 @@ func (s *server) excuse() *Disk {
 	defer func() { <-s.turn }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.down++
+	s.struck()
 	s.excused[s.runs] = true
 	return s.disks[len(s.disks)-1]
 }

@@ -23,7 +23,7 @@ func (a *arena) kill(_ *plan.Fault, names []string) func() {
 // such back.
 func (a *arena) bringDown(s *server) {
 	s.mu.Lock()
-	s.down++
+	s.struck()
 	s.mu.Unlock()
 	s.turn <- struct{}{}
 	s.crash()
@@ -42,10 +42,11 @@ func (a *arena) restart(s *server) {
 	s.turn <- struct{}{}
 	run, err := s.revive()
 	<-s.turn
+	undisturbed := s.undisturbed(run)
 	switch {
 	case err != nil:
 		a.breach(s.name, "does not start again: %v", err)
-	case run > 0 && !a.answers(s.name) && s.stands(run):
+	case run > 0 && !a.answers(s.name) && undisturbed():
 		a.breach(s.name, "was started and does not answer")
 	}
 }

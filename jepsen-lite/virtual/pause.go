@@ -45,7 +45,7 @@ func (a *arena) standStill(s *server) (goOn func()) {
 		}
 		<-s.turn
 		a.restart(s)
-		if now, of := s.running(); now == n && of == run && !a.answers(s.name) && s.stands(run) {
+		if undisturbed := s.undisturbed(run); undisturbed() && !a.answers(s.name) && undisturbed() {
 			a.fail("node %s goes on and does not answer", s.name)
 		}
 	}

@@ -20,6 +20,7 @@ type server struct {
 
 	mu    sync.Mutex
 	down  int // faults that keep it down
+	blows int // such faults so far
 	disks []*Disk
 	joins bool // it was removed from the cluster and joins it anew
 	host  *Host
@@ -144,6 +145,25 @@ func (s *server) stands(run int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.down == 0 && s.node != nil && s.runs == run && s.node.Err() == nil
+}
+
+// struck notes down a fault that keeps the node down, or from working. The
+// caller holds the server's lock.
+func (s *server) struck() { s.down, s.blows = s.down+1, s.blows+1 }
+
+// undisturbed returns what reports whether no such fault has struck an
+// incarnation since the call, or did at the call.
+func (s *server) undisturbed(run int) func() bool {
+	stood := s.stands(run)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	blows := s.blows
+	return func() bool {
+		stands := s.stands(run)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return stood && stands && s.blows == blows
+	}
 }
 
 // running returns the node, nil while it is down, and which incarnation of it.
