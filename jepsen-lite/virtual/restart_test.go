@@ -33,3 +33,32 @@ func TestKillsThatOverlap(t *testing.T) {
 		}
 	}
 }
+
+// Faults of all kinds that keep a node from working may overlap on it in any
+// way: it comes back when the last of them is over.
+func TestFaultsThatOverlap(t *testing.T) {
+	kinds := []string{
+		plan.Kill, plan.Pause, plan.Suspend, plan.DiskFail, plan.DiskFull, plan.DiskHang, plan.BitFlip, plan.Membership, plan.ClockJump,
+	}
+	p := plan.Draw(1, plan.Options{Safety: 25 * time.Second, Kinds: kinds, Workload: []string{plan.Contended}})
+	p.Nodes, p.Faults = 3, nil
+	for i := range 100 {
+		kind := kinds[i*7%len(kinds)]
+		f := plan.Fault{Kind: kind, At: plan.Duration(2*time.Second + time.Duration(i)*200*time.Millisecond), Targets: []string{plan.NodeName(i / 9 % 3)}}
+		if kind == plan.ClockJump {
+			f.Delay = plan.Duration(time.Second)
+		} else {
+			f.For = plan.Duration(time.Duration(200+i%9*170) * time.Millisecond)
+		}
+		p.Faults = append(p.Faults, f)
+	}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	h := carryOut(t, p)
+	for _, s := range h.Faults {
+		if s.To == history.Never {
+			t.Errorf("a fault was not healed: %+v", s)
+		}
+	}
+}
