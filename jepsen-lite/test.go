@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -62,7 +64,7 @@ type run struct {
 func (r *run) do(ctx context.Context) (*report.Report, error) {
 	r.t.Helper()
 	a, err := fleet.Open(ctx, fleet.Config{
-		Adapter: r.cfg.Fleet, Replicas: r.cfg.Replicas, Ports: r.cfg.Ports, Keys: r.cfg.Keys, TTL: r.cfg.TTL,
+		Adapter: r.cfg.Fleet, Replicas: r.cfg.Replicas, Ports: r.cfg.Ports, Keys: r.cfg.Keys,
 		Timeout: r.cfg.Timeout, Rate: r.cfg.Rate, Dir: r.dir, Kinds: r.cfg.Faults, Start: r.cfg.Start,
 	})
 	if err != nil {
@@ -94,8 +96,8 @@ func (r *run) carry(ctx context.Context, a *fleet.Arena) (begun bool, err error)
 		return false, err
 	}
 	r.t.Logf("jepsen-lite: %d replicas, %d keys, TTL %v, %d faults of %q in %v; plan %s", p.Replicas, len(p.Keys), p.TTL, len(p.Faults), p.Kinds, p.Safety, filepath.Join(r.dir, PlanFile))
-	for kind, why := range a.Off() {
-		r.t.Logf("jepsen-lite: fault %s is off: %s", kind, why)
+	for _, kind := range slices.Sorted(maps.Keys(a.Off())) {
+		r.t.Logf("jepsen-lite: fault %s is off: %s", kind, a.Off()[kind])
 	}
 	terms := p.Terms()
 	terms.Replay = r.replay()

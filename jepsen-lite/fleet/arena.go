@@ -17,7 +17,6 @@ type Config struct {
 	Replicas int           // 1 to MaxReplicas
 	Ports    int           // at which each replica listens
 	Keys     []string      // that clients write to
-	TTL      time.Duration // of the fleet's leases
 	Timeout  time.Duration // of one request of a client
 	Rate     int           // requests a second, of all clients together
 	Dir      string        // for the replicas' data and logs
@@ -42,7 +41,6 @@ type Arena struct {
 
 	mu      sync.Mutex
 	running map[string]bool // what has to be killed at the end
-	failed  error           // what went wrong, but for what its clients saw
 }
 
 // stopTime is how long a replica may take to die.
@@ -91,27 +89,20 @@ func (a *Arena) Epochs() bool { return a.epochs }
 // Lists reports whether the fleet can be read.
 func (a *Arena) Lists() bool { return a.lists }
 
-// Progress says how far the run is. It can be called concurrently.
-func (a *Arena) Progress() Progress { return a.rec.progress() }
-
 // Close kills all replicas and ends the relays. Only what can't be killed is
 // left. It returns what went wrong, a replica that had ended by itself
 // included.
 func (a *Arena) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
+	var failed error
 	for _, r := range a.replicas {
 		if err := a.kill(ctx, r); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-			a.fail(fmt.Errorf("at the end: %w", err))
+			failed = errors.Join(failed, fmt.Errorf("at the end: %w", err))
 		}
 	}
 	a.asking.Wait()
-	err := a.relays.Close()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	err = errors.Join(a.failed, err)
-	a.failed = nil
-	return err
+	return errors.Join(failed, a.relays.Close())
 }
 
 func (a *Arena) start(ctx context.Context, r Replica) error {
@@ -140,13 +131,6 @@ func (a *Arena) kill(ctx context.Context, r Replica) error {
 	a.running[r.Name] = false
 	a.mu.Unlock()
 	return err
-}
-
-// fail keeps what went wrong for the end of the run, which goes on.
-func (a *Arena) fail(err error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.failed = errors.Join(a.failed, err)
 }
 
 // named returns the replica of a name, which must exist.

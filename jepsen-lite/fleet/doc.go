@@ -6,8 +6,8 @@
 // An [Adapter] is the fleet, and [Processes] is most of one where replicas are
 // processes. What an adapter can't do is found out before the plan is drawn.
 //
-//	a, err := fleet.Open(ctx, fleet.Config{Adapter: mine, Replicas: 3, Keys: keys, TTL: ttl, Dir: dir})
-//	defer a.Close(ctx)
+//	a, err := fleet.Open(ctx, fleet.Config{Adapter: mine, Replicas: 3, Keys: keys, Kinds: fleet.Kinds(), Dir: dir, ...})
+//	defer a.Close()
 //	p := fleet.Draw(seed, fleet.Options{Kinds: a.Kinds(), ...})
 //	err = a.Carry(ctx, p, history, terms, nil)
 //
