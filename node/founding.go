@@ -139,6 +139,7 @@ func (n *Node) found(founders []founder) {
 			i.ClusterID = newToken()
 			i.LargestTTL = n.cfg.LargestTTL.Milliseconds()
 			i.Founders = founders
+			i.Addr = n.Addr()
 		}
 		return nil
 	})
@@ -202,7 +203,7 @@ func (n *Node) told(f *wire.Founding) error {
 		if i.ClusterID != "" && i.ClusterID != f.ClusterID {
 			return fmt.Errorf("%s belongs to cluster %s", i.ID, i.ClusterID)
 		}
-		i.ClusterID, i.LargestTTL = f.ClusterID, f.LargestTTL.Milliseconds()
+		i.ClusterID, i.LargestTTL, i.Addr = f.ClusterID, f.LargestTTL.Milliseconds(), n.Addr()
 		return nil
 	})
 	if err != nil {

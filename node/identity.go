@@ -31,6 +31,9 @@ type identity struct {
 	// for. Until then it asks again at every start, and never after.
 	Admitted bool `json:"admitted,omitempty"`
 	Removed  bool `json:"removed,omitempty"` // from the cluster, for good
+	// Addr is the address that the node advertised when the cluster last heard
+	// of it.
+	Addr string `json:"addr,omitempty"`
 }
 
 // A founder is a node of the founding.

@@ -66,6 +66,7 @@ func (n *Node) participate(ctx context.Context) error {
 	n.background.start(func() { n.boundLog(r) })
 	n.background.start(n.compareStates)
 	n.background.start(n.watchMembership)
+	n.background.start(n.announce)
 	if i := n.identity(); len(i.Founders) > 0 && !i.Told {
 		n.background.start(n.tellFounders)
 	}
