@@ -76,9 +76,9 @@ func carryOut(t *testing.T, p *plan.Plan, o Options, w *history.Writer) error {
 
 // inVirtualTime runs the plan and tells how fast that went.
 func inVirtualTime(t *testing.T, p *plan.Plan, o Options, w *history.Writer, terms *history.Terms) error {
-	terms.Tells = []string{
+	terms.Tells = p.Tells(
 		history.TellsOps, history.TellsGates, history.TellsData, history.TellsLog, history.TellsWatch, history.TellsSums, history.TellsLeaks,
-	}
+	)
 	logs := newLogs(filepath.Join(o.Dir, LogFolder))
 	start := time.Now()
 	var last virtual.Progress
@@ -100,7 +100,7 @@ func inVirtualTime(t *testing.T, p *plan.Plan, o Options, w *history.Writer, ter
 func inProcesses(ctx context.Context, p *plan.Plan, o Options, w *history.Writer, terms *history.Terms) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	terms.Tells = process.Tells()
+	terms.Tells = p.Tells(process.Tells()...)
 	err := process.Do(ctx, process.Run{
 		Plan: p, History: w, Terms: terms, DataDir: filepath.Join(o.Dir, DataFolder), LogDir: filepath.Join(o.Dir, LogFolder),
 		Progress: func(now process.Progress) { tellProgress(o.Out, virtual.Progress(now)) },

@@ -82,7 +82,7 @@ func Cover(h *history.History) []Covered {
 }
 
 // pauses are the faults that let a replica stand still.
-var pauses = map[string]bool{"pause-holder": true, "pause-gate": true, "suspend": true}
+var pauses = map[string]bool{"pause-holder": true, "pause-gate": true, "pause-successor": true, "suspend": true}
 
 // asksStore has what changes a key's record, or a fleet's ledger.
 var asksStore = map[string]bool{

@@ -16,27 +16,28 @@ func Arenas() []string { return []string{Virtual, Process} }
 
 // The kinds of faults.
 const (
-	Partition     = "partition"      // the links that are the targets, each one way, as a>b, pass nothing
-	Slow          = "slow"           // messages on the links take Delay and up to Jitter more
-	Throttle      = "throttle"       // the links pass Bytes a second
-	Reset         = "reset"          // the connections between the hosts of the links are reset
-	HalfOpen      = "half-open"      // connections over the links end at their far end without a word to the near one, whose bytes go nowhere; new ones hang
-	Kill          = "kill"           // the nodes are stopped without any farewell, and started again
-	KillHolder    = "kill-holder"    // likewise the replicas; they come back as other owners
-	KillSuccessor = "kill-successor" // the replicas die at Point, in the midst of a recovery
-	Pause         = "pause"          // the nodes stand still, their clocks go on
-	PauseHolder   = "pause-holder"   // likewise the replicas
-	PauseGate     = "pause-gate"     // likewise, exactly at Point, between a gate and its acknowledgement
-	Suspend       = "suspend"        // the hosts of nodes or replicas stand still; their clocks count that time when they go on if Counted says so, and stand still too if not
-	Clock         = "clock"          // the clocks of nodes or replicas run at Rate
-	ClockJump     = "clock-jump"     // they jump ahead by Delay
-	DiskFail      = "disk-fail"      // each write to the nodes' disks fails, or only seems to
-	DiskSlow      = "disk-slow"      // it takes Delay more
-	DiskHang      = "disk-hang"      // it waits until the fault is healed
-	DiskFull      = "disk-full"      // it fails, and nothing of it is there
-	BitFlip       = "bit-flip"       // a bit flips in what the nodes' disks keep, while the nodes are down
-	Membership    = "membership"     // the nodes are removed from the cluster and join it again with empty disks
-	Transfer      = "transfer"       // leadership is handed over, to the node that is the target
+	Partition      = "partition"       // the links that are the targets, each one way, as a>b, pass nothing
+	Slow           = "slow"            // messages on the links take Delay and up to Jitter more
+	Throttle       = "throttle"        // the links pass Bytes a second
+	Reset          = "reset"           // the connections between the hosts of the links are reset
+	HalfOpen       = "half-open"       // connections over the links end at their far end without a word to the near one, whose bytes go nowhere; new ones hang
+	Kill           = "kill"            // the nodes are stopped without any farewell, and started again
+	KillHolder     = "kill-holder"     // likewise the replicas; they come back as other owners
+	KillSuccessor  = "kill-successor"  // the replicas die at Point, in the midst of a recovery
+	Pause          = "pause"           // the nodes stand still, their clocks go on
+	PauseHolder    = "pause-holder"    // likewise the replicas
+	PauseGate      = "pause-gate"      // likewise, exactly at Point, between a gate and its acknowledgement
+	PauseSuccessor = "pause-successor" // likewise, in the midst of a recovery
+	Suspend        = "suspend"         // the hosts of nodes or replicas stand still; their clocks count that time when they go on if Counted says so, and stand still too if not
+	Clock          = "clock"           // the clocks of nodes or replicas run at Rate
+	ClockJump      = "clock-jump"      // they jump ahead by Delay
+	DiskFail       = "disk-fail"       // each write to the nodes' disks fails, or only seems to
+	DiskSlow       = "disk-slow"       // it takes Delay more
+	DiskHang       = "disk-hang"       // it waits until the fault is healed
+	DiskFull       = "disk-full"       // it fails, and nothing of it is there
+	BitFlip        = "bit-flip"        // a bit flips in what the nodes' disks keep, while the nodes are down
+	Membership     = "membership"      // the nodes are removed from the cluster and join it again with empty disks
+	Transfer       = "transfer"        // leadership is handed over, to the node that is the target
 )
 
 // Leader, as a node in a target, is the one that leads when the fault strikes.
@@ -88,6 +89,7 @@ var kinds = []kind{
 	{name: Pause, arenas: everywhere, shortest: 50 * time.Millisecond, nodes: true, downs: true, draw: (*drawing).majority},
 	{name: PauseHolder, arenas: everywhere, shortest: 50 * time.Millisecond, replicas: true, draw: (*drawing).replica},
 	{name: PauseGate, arenas: everywhere, shortest: 50 * time.Millisecond, replicas: true, points: writing, draw: (*drawing).atGate},
+	{name: PauseSuccessor, arenas: everywhere, shortest: 50 * time.Millisecond, replicas: true, points: recovering, draw: (*drawing).atRecovery},
 	{name: Suspend, arenas: onlyVirtual, shortest: 50 * time.Millisecond, nodes: true, replicas: true, downs: true, says: saysCounted, draw: (*drawing).suspend},
 	{name: Clock, arenas: everywhere, shortest: 100 * time.Millisecond, nodes: true, replicas: true, says: saysRate, draw: (*drawing).clock},
 	{name: ClockJump, arenas: onlyVirtual, nodes: true, replicas: true, instant: true, says: saysDelay, draw: (*drawing).jump},

@@ -7,13 +7,14 @@ const (
 	BeforeWrite = "before-write" // the first gate of a write has passed, and nothing is written
 	AfterWrite  = "after-write"  // what was written is durable, and the second gate is not asked yet
 	BeforeAck   = "before-ack"   // the second gate has passed, and nothing is acknowledged
+	Acquired    = "acquired"     // a successor has its tenure, and has sealed nothing
 	Sealed      = "sealed"       // a successor has sealed the epochs below its own, and read nothing
 	Copied      = "copied"       // a successor has read the newest copy, and not published its own
 )
 
 var (
 	writing    = []string{BeforeWrite, AfterWrite, BeforeAck}
-	recovering = []string{Sealed, Copied}
+	recovering = []string{Acquired, Sealed, Copied}
 )
 
 // Waits reports whether the fault waits for its target to come to a point.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"example.com/tenure/jepsen-lite/history"
 )
 
 // The workloads.
@@ -41,6 +43,19 @@ func (p *Plan) KeysOf(workload string) []string {
 		return numbered("l", ledgerKeys)
 	}
 	return numbered("k", p.Keys)
+}
+
+// Tells returns what a run of the plan tells, of what its arena can.
+func (p *Plan) Tells(arena ...string) []string {
+	return slices.DeleteFunc(arena, func(what string) bool {
+		switch what {
+		case history.TellsData:
+			return !p.writes()
+		case history.TellsGates:
+			return !p.writes() && !p.Works(Batches)
+		}
+		return false
+	})
 }
 
 // AnyKey draws a key with draw, which returns a number below that which it is

@@ -45,6 +45,7 @@ const (
 	BeforeWrite Point = plan.BeforeWrite
 	AfterWrite  Point = plan.AfterWrite
 	BeforeAck   Point = plan.BeforeAck
+	Acquired    Point = plan.Acquired
 	Sealed      Point = plan.Sealed
 	Copied      Point = plan.Copied
 )

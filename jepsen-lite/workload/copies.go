@@ -38,7 +38,7 @@ func (c *copies) at(point Point) error {
 
 // succeed implements durable: it seals, reads and publishes.
 func (c *copies) succeed(l *holder.Lease) (from uint64, values history.Set, err error) {
-	if err := c.step(); err != nil {
+	if err := c.at(Acquired); err != nil {
 		return 0, nil, err
 	}
 	if err := c.seal(l); err != nil {

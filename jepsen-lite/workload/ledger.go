@@ -38,7 +38,7 @@ func (p *Process) keepLedgers() {
 
 // succeed implements durable.
 func (g *ledgers) succeed(l *holder.Lease) (from uint64, values history.Set, err error) {
-	if err := g.step(); err != nil {
+	if err := g.at(Acquired); err != nil {
 		return 0, nil, err
 	}
 	if g.ledger, err = g.store.Open(g.ctx, l.Key(), l); err != nil {
