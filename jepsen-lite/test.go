@@ -114,7 +114,7 @@ func (r *run) plan(a *fleet.Arena) *fleet.Plan {
 	}
 	return fleet.Draw(r.cfg.Seed, fleet.Options{
 		Replicas: r.cfg.Replicas, Keys: r.cfg.Keys, TTL: r.cfg.TTL, Safety: r.cfg.Duration, Available: r.cfg.Available,
-		Kinds: a.Kinds(), Epochs: a.Epochs(), Lists: a.Lists(),
+		Kinds: a.Kinds(), Owners: a.Owners(), Lists: a.Lists(),
 	})
 }
 

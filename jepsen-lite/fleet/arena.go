@@ -83,8 +83,8 @@ func (a *Arena) Kinds() []string { return a.kinds }
 // Off returns those that it can't, and why.
 func (a *Arena) Off() map[string]string { return a.off }
 
-// Epochs reports whether answers tell the epoch under which they were given.
-func (a *Arena) Epochs() bool { return a.epochs }
+// Owners reports whether answers tell the owner who gave them, and its epoch.
+func (a *Arena) Owners() bool { return a.rec.owner() != "" }
 
 // Lists reports whether the fleet can be read.
 func (a *Arena) Lists() bool { return a.lists }

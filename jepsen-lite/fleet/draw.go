@@ -17,7 +17,7 @@ type Options struct {
 	TTL               time.Duration
 	Safety, Available time.Duration
 	Kinds             []string // of faults that the fleet can take, none for a run without faults
-	Epochs            bool     // its answers tell the epoch
+	Owners            bool     // its answers tell the owner and the epoch
 	Lists             bool     // it can be read
 }
 
@@ -36,7 +36,7 @@ func Draw(seed uint64, o Options) *Plan {
 	if o.Lists {
 		d.plan.Coverage[check.ListedKeys] = len(o.Keys)
 	}
-	if o.Epochs {
+	if o.Owners {
 		d.cover()
 	}
 	return d.plan
@@ -159,15 +159,15 @@ func (d *drawing) bearable(f *plan.Fault) bool {
 	return true
 }
 
-// cover calls for another owner where replicas stay away for long enough.
+// cover calls for another owner where owners stay away for long enough.
 func (d *drawing) cover() {
 	lapses := 0
 	for _, f := range d.plan.Faults {
-		if (f.Kind == plan.Kill || f.Kind == plan.Pause) && f.For > 2*d.plan.TTL {
+		if slices.Contains(f.Targets, Owner) && f.For > 2*d.plan.TTL {
 			lapses++
 		}
 	}
-	if lapses > 3 && d.plan.Replicas > 1 {
+	if lapses >= 3 && d.plan.Replicas > 1 {
 		d.plan.Coverage[check.Successions] = 1
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"example.com/tenure"
+	"example.com/tenure/jepsen-lite/check"
 	"example.com/tenure/jepsen-lite/fleet"
 	"example.com/tenure/jepsen-lite/plan"
 )
@@ -17,7 +18,7 @@ import (
 func options(replicas int, kinds ...string) fleet.Options {
 	return fleet.Options{
 		Replicas: replicas, Keys: []string{"a", "b"}, TTL: time.Second, Safety: 30 * time.Second, Available: 5 * time.Second,
-		Kinds: kinds, Epochs: true, Lists: true,
+		Kinds: kinds, Owners: true, Lists: true,
 	}
 }
 
@@ -51,6 +52,17 @@ func TestDraw(t *testing.T) {
 		if seen[kind] < 50 {
 			t.Errorf("%d times %s in 300 seeds", seen[kind], kind)
 		}
+	}
+}
+
+// A plan in which owners stay away calls for others to follow them.
+func TestCallsForSuccessions(t *testing.T) {
+	calls := 0
+	for seed := uint64(1); seed <= 50; seed++ {
+		calls += fleet.Draw(seed, options(3, plan.Kill, plan.Pause)).Coverage[check.Successions]
+	}
+	if calls < 10 {
+		t.Errorf("%d of 50 plans of kills and pauses call for another owner", calls)
 	}
 }
 
