@@ -98,7 +98,24 @@ func Do(ctx context.Context, r Run) error {
 		}
 	}
 	err = a.run()
+	if errors.Is(err, errBreach) {
+		err = nil // it is in the history
+	}
 	return errors.Join(err, a.kill())
+}
+
+// errBreach ends a run in which a node did what none may: the history says so,
+// and there is something to judge.
+var errBreach = errors.New("a node did what no node may")
+
+// lost ends the run for a process that ended without being told to.
+func (a *arena) lost(m *member, how string) {
+	if !m.node {
+		a.fail(fmt.Errorf("%s %s", m.name, how))
+		return
+	}
+	a.Record(history.Event{Kind: history.Breach, Node: m.name, Msg: how})
+	a.fail(errBreach)
 }
 
 // run carries the plan out. What it starts may be left when it fails.

@@ -1,6 +1,7 @@
 package process_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -44,13 +45,12 @@ func shortPlan() *plan.Plan {
 	}
 }
 
-// carryOut runs a plan and returns its history, as far as it got.
-func carryOut(t *testing.T, ctx context.Context, p *plan.Plan) (*history.History, error) {
+// carryOut runs a plan in a folder and returns its history, as far as it got.
+func carryOut(t *testing.T, ctx context.Context, dir string, p *plan.Plan) (*history.History, error) {
 	t.Helper()
 	if err := p.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
 	path := filepath.Join(dir, "history.jsonl")
 	w, err := history.Create(path)
 	if err != nil {
@@ -96,7 +96,7 @@ func children(t *testing.T) []string {
 // something to judge, and nothing is left.
 func TestValid(t *testing.T) {
 	p := shortPlan()
-	h, err := carryOut(t, t.Context(), p)
+	h, err := carryOut(t, t.Context(), t.TempDir(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
 	begun := time.Now()
-	h, err := carryOut(t, ctx, p)
+	h, err := carryOut(t, ctx, t.TempDir(), p)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("interrupted: %v", err)
 	}
@@ -143,5 +143,30 @@ func TestInterrupted(t *testing.T) {
 	}
 	if j := check.Judge(h); j.Verdict == check.Valid {
 		t.Error("a run that was cut off is valid")
+	}
+}
+
+// A node that does not come back is no failure of the harness but something to
+// judge.
+func TestBreach(t *testing.T) {
+	p, dir := shortPlan(), t.TempDir()
+	p.Faults = []plan.Fault{{Kind: plan.Kill, At: seconds(0.5), For: seconds(2), Targets: []string{"n2"}}}
+	damaged := make(chan error, 1)
+	go func() {
+		for t.Context().Err() == nil && !bytes.Contains(read(t, filepath.Join(dir, "history.jsonl")), []byte(`"kind":"fault"`)) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		damaged <- os.WriteFile(filepath.Join(dir, "data", "n2", "bolt", "raft.db"), []byte("no bolt file"), 0o644)
+	}()
+	h, err := carryOut(t, t.Context(), dir, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-damaged; err != nil {
+		t.Fatal(err)
+	}
+	j := check.Judge(h)
+	if v := j.Violations(); j.Verdict != check.Violated || len(v) != 1 || v[0].Rule != "conduct" || !strings.Contains(v[0].Sentence, "raft.db") {
+		t.Errorf("%s: %v", j.Verdict, v)
 	}
 }

@@ -16,6 +16,7 @@ import (
 type member struct {
 	arena *arena
 	name  string
+	node  bool // or a replica
 	child *child.Child
 	stdin *os.File
 	out   *speaker // orders, over stdin
@@ -60,7 +61,7 @@ func (a *arena) spawn(name string, s *setup) (*member, error) {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	m := &member{
-		arena: a, name: name, child: started, stdin: ordersOut, out: &speaker{out: ordersOut},
+		arena: a, name: name, node: s.Dir != "", child: started, stdin: ordersOut, out: &speaker{out: ordersOut},
 		open: make(chan struct{}), ready: make(chan struct{}), heard: make(chan struct{}),
 		ratios: make(map[uint64]chan<- *ratio),
 	}
@@ -92,7 +93,7 @@ func (m *member) listen(words *os.File) {
 	dismissed, why := m.dismissed, m.failed
 	m.mu.Unlock()
 	if !dismissed {
-		m.arena.fail(fmt.Errorf("%s ended by itself: %s (%v), see its log", m.name, why, ended))
+		m.arena.lost(m, fmt.Sprintf("ended by itself: %s (%v), see its log", why, ended))
 	}
 }
 
