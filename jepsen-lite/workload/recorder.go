@@ -90,7 +90,12 @@ func completion(ask history.Event, r tenure.Result) history.Event {
 // the rule of the design and not by the holder's own reckoning.
 func (r *recorder) recordHold(ask history.Event, g tenure.Grant, sent, reading time.Duration) {
 	p := r.process
-	until := reading + min(ask.TTL, g.TTL) - time.Duration(p.cfg.Plan.Margin)
+	lasts := min(ask.TTL, g.TTL)
+	margin := time.Duration(p.cfg.Plan.Margin)
+	if lasts > p.ttl() { // clocks drift further apart in it
+		margin = time.Duration(float64(margin) * float64(lasts) / float64(p.ttl()))
+	}
+	until := reading + lasts - margin
 	e := history.Event{
 		Kind: history.Hold, Key: ask.Key, Owner: ask.Owner, Epoch: g.Record.Epoch, Index: g.Index,
 		Sent: sent, Reading: p.cfg.Clock.Now(), Until: until,
