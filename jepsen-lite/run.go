@@ -37,7 +37,8 @@ type Options struct {
 }
 
 // RunPlan carries a plan out and judges it. An error says why there is no
-// judgement, and not what was found: that is in the report.
+// judgement, and not what was found: that is in the report. For the arena of
+// processes the program's main function has to begin as package process says.
 func RunPlan(t *testing.T, p *plan.Plan, o Options) (*report.Report, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
