@@ -35,6 +35,9 @@ type link struct {
 	// waited for a turn while one failed takes its error and dials no other.
 	failure  error
 	failures atomic.Uint64
+
+	// left says that the link is in byAddr no more, and has no connection.
+	left bool
 }
 
 func newLinks(network Network, self func() wire.Hello) *links {
@@ -46,10 +49,20 @@ func newLinks(network Network, self func() wire.Hello) *links {
 // get returns a connection to addr that stands, dialling one if need be. It
 // blocks until then or until ctx ends. An error is definite: nothing was sent.
 func (ls *links) get(ctx context.Context, addr string) (*wire.Conn, wire.Hello, error) {
-	l, err := ls.at(addr)
-	if err != nil {
-		return nil, wire.Hello{}, err
+	for {
+		l, err := ls.at(addr)
+		if err != nil {
+			return nil, wire.Hello{}, err
+		}
+		conn, peer, err := ls.use(ctx, l, addr)
+		if conn != nil || err != nil {
+			return conn, peer, err
+		}
 	}
+}
+
+// use is get at one link. It returns nothing if the link has left meanwhile.
+func (ls *links) use(ctx context.Context, l *link, addr string) (*wire.Conn, wire.Hello, error) {
 	failures := l.failures.Load()
 	select {
 	case l.turn <- struct{}{}:
@@ -64,22 +77,41 @@ func (ls *links) get(ctx context.Context, addr string) (*wire.Conn, wire.Hello, 
 		return nil, wire.Hello{}, wire.ErrClosed
 	case l.failures.Load() != failures:
 		return nil, wire.Hello{}, l.failure
+	case l.left:
+		return nil, wire.Hello{}, nil
 	}
 	if l.conn != nil && l.conn.Err() == nil {
 		return l.conn, l.peer, nil
 	}
-	if l.conn != nil {
-		_ = l.conn.Close()
-		l.conn = nil
-	}
+	l.hangUp()
 	if err := ls.dial(ctx, l, addr); err != nil {
 		if ctx.Err() == nil { // else it says nothing of the address
 			l.failure = err
 			l.failures.Add(1)
 		}
+		ls.leave(l, addr)
 		return nil, wire.Hello{}, err
 	}
 	return l.conn, l.peer, nil
+}
+
+// hangUp closes the connection, if there is one. The caller has the turn.
+func (l *link) hangUp() {
+	if l.conn != nil {
+		_ = l.conn.Close() // it is broken, or not wanted any more
+		l.conn = nil
+	}
+}
+
+// leave takes a link without a connection out, so that nothing is kept of
+// addresses at which nobody answers. The caller has its turn.
+func (ls *links) leave(l *link, addr string) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l.left = true
+	if ls.byAddr[addr] == l {
+		delete(ls.byAddr, addr)
+	}
 }
 
 func (ls *links) at(addr string) (*link, error) {
@@ -130,10 +162,8 @@ func (ls *links) drop(addr string) {
 	}
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
-	if l.conn != nil {
-		_ = l.conn.Close()
-		l.conn = nil
-	}
+	l.hangUp()
+	ls.leave(l, addr)
 }
 
 // close ends all connections and the calls on them, and the dials that are under
@@ -146,9 +176,7 @@ func (ls *links) close() {
 	ls.mu.Unlock()
 	for _, l := range all {
 		l.turn <- struct{}{}
-		if l.conn != nil {
-			_ = l.conn.Close()
-		}
+		l.hangUp()
 		<-l.turn
 	}
 }

@@ -45,6 +45,9 @@ func TestWaitersShareAFailedDial(t *testing.T) {
 		if took := time.Since(start); took != dialTimeout || hole.dials != 1 {
 			t.Errorf("%d dials took %v, want one of %v", hole.dials, took, dialTimeout)
 		}
+		if len(ls.byAddr) != 0 {
+			t.Errorf("%d links are kept of an address at which nobody answers", len(ls.byAddr))
+		}
 	})
 }
 
@@ -66,5 +69,36 @@ func TestCloseEndsDials(t *testing.T) {
 		if _, _, err := ls.get(context.Background(), "a:1"); !errors.Is(err, wire.ErrClosed) {
 			t.Errorf("after close: %v", err)
 		}
+	})
+}
+
+// A caller whose link has left while it waited for its turn gets another one:
+// no connection is made that closing would not find.
+func TestLinkThatLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hole := &blackHole{}
+		ls := newLinks(hole, noHello)
+		defer ls.close()
+		l, err := ls.at("a:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.turn <- struct{}{}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _, _ = ls.get(context.Background(), "a:1")
+		}()
+		synctest.Wait()
+		ls.leave(l, "a:1")
+		<-l.turn
+		synctest.Wait()
+		ls.mu.Lock()
+		again := ls.byAddr["a:1"]
+		ls.mu.Unlock()
+		if again == nil || again == l || len(again.turn) != 1 || hole.dials != 1 {
+			t.Errorf("the caller dials %d times over %p, of which %p has left", hole.dials, again, l)
+		}
+		<-done
 	})
 }
