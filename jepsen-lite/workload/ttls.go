@@ -48,13 +48,15 @@ func (p *Process) nudge() {
 	}
 }
 
-// otherTTL draws the shortest TTL that there is, or one of up to one and a
-// half times the usual.
+// otherTTL draws a TTL from half of the usual, and that one often, to one and a
+// half times it. In a shorter one the jumps of clocks that the usual bears may
+// be too many.
 func otherTTL(rng *rand.Rand, usual time.Duration) time.Duration {
+	shortest := max(usual/2, tenure.MinTTL)
 	if rng.IntN(3) == 0 {
-		return tenure.MinTTL
+		return shortest
 	}
-	return between(rng, tenure.MinTTL, 3*usual/2).Truncate(time.Millisecond)
+	return between(rng, shortest, 3*usual/2).Truncate(time.Millisecond)
 }
 
 func (c *changer) run() {
