@@ -85,7 +85,13 @@ func (a *arena) member(name string) *member {
 }
 
 // Kill implements nemesis.Hosts.
-func (a *arena) Kill(_ context.Context, name string) error { return a.member(name).kill() }
+func (a *arena) Kill(_ context.Context, name string) error {
+	m := a.member(name)
+	if m.node {
+		defer a.net.Place(name) // nowhere: its port may soon be another's
+	}
+	return m.kill()
+}
 
 // Pause implements nemesis.Hosts.
 func (a *arena) Pause(_ context.Context, name string) error { return a.member(name).child.Stop() }
