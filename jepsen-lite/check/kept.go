@@ -1,7 +1,10 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"time"
 
 	"example.com/tenure/jepsen-lite/history"
 )
@@ -23,8 +26,7 @@ var Kept = Checker{
 type values struct {
 	key   string
 	puts  map[uint64]*history.Op // by value
-	acked history.Set
-	lists []*history.Op // answered, by invocation
+	lists []*history.Op          // answered, by invocation
 	told  map[string]bool
 }
 
@@ -41,80 +43,103 @@ func checkKept(h *history.History, f *Finding) {
 	ops := h.ByKey()
 	for _, key := range keysOf(ops) {
 		v := valuesOf(key, ops[key])
-		var over []*history.Op // lists, by invocation
-		for _, list := range v.lists {
-			f.Looked++
-			f.dropped(v, list)
-			f.unfounded(v, list)
+		f.Looked += len(v.lists)
+		f.dropped(v)
+		f.unfounded(v)
+		for i, list := range v.lists {
 			f.repeated(v, list)
-			f.vanished(v, over, list)
-			over = append(over, list)
+			f.vanished(v, v.lists[:i], list)
 		}
 	}
 }
 
 func valuesOf(key string, ops []*history.Op) *values {
 	v := &values{key: key, puts: make(map[uint64]*history.Op), told: make(map[string]bool)}
-	var acked []uint64
 	for _, op := range ops {
 		switch {
 		case op.Invoke.F == history.Put:
 			v.puts[op.Invoke.Value] = op
-			if op.Outcome == history.OK {
-				acked = append(acked, op.Invoke.Value)
-			}
 		case op.Invoke.F == history.List && op.Outcome == history.OK:
 			v.lists = append(v.lists, op)
 		}
 	}
-	v.acked = history.SetOf(acked...)
 	return v
 }
 
-// dropped is K1.
-func (f *Finding) dropped(v *values, list *history.Op) {
-	var missing []uint64
-	for _, value := range v.acked.Without(list.Complete.Values, 1<<20) {
-		if v.puts[value].Return < list.Call && v.news("K1", value) {
-			missing = append(missing, value)
+// A rising is the values of puts in the order of some instant of each.
+type rising struct {
+	puts []*history.Op
+	when func(*history.Op) time.Duration
+	set  history.Set
+}
+
+func (v *values) rising(which func(*history.Op) bool, when func(*history.Op) time.Duration) *rising {
+	r := &rising{when: when}
+	for _, put := range v.puts {
+		if which(put) {
+			r.puts = append(r.puts, put)
 		}
 	}
-	if len(missing) == 0 {
-		return
+	slices.SortFunc(r.puts, func(a, b *history.Op) int { return cmp.Compare(when(a), when(b)) })
+	return r
+}
+
+// before returns the values whose instant is before another, which must not
+// fall from call to call.
+func (r *rising) before(t time.Duration) history.Set {
+	n := 0
+	for ; n < len(r.puts) && r.when(r.puts[n]) < t; n++ {
+		r.set = r.set.With(r.puts[n].Invoke.Value)
 	}
-	put := v.puts[missing[0]]
-	f.violate(Violation{
-		Rule: "K1", Claim: ClaimB, Key: v.key, From: put.Return, To: list.Return,
-		Sentence: fmt.Sprintf("value %d of %s, acknowledged by %s%s at %s, is missing from the list that %s gave%s from %s to %s",
-			missing[0], v.key, answeredBy(put), underEpoch(put), at(put.Return), answeredBy(list), underEpoch(list), at(list.Call), at(list.Return)),
-		Amount: fmt.Sprintf("%d acknowledged values missing: %v", len(missing), history.SetOf(missing...)),
-	}, put.Complete, list.Invoke, list.Complete)
+	r.puts = r.puts[n:]
+	return r.set
+}
+
+// dropped is K1.
+func (f *Finding) dropped(v *values) {
+	acked := v.rising(func(put *history.Op) bool { return put.Outcome == history.OK }, func(put *history.Op) time.Duration { return put.Return })
+	for _, list := range v.lists {
+		missing := acked.before(list.Call).Without(list.Complete.Values, 1<<20)
+		missing = slices.DeleteFunc(missing, func(value uint64) bool { return !v.news("K1", value) })
+		if len(missing) == 0 {
+			continue
+		}
+		put := v.puts[missing[0]]
+		f.violate(Violation{
+			Rule: "K1", Claim: ClaimB, Key: v.key, From: put.Return, To: list.Return,
+			Sentence: fmt.Sprintf("value %d of %s, acknowledged by %s%s at %s, is missing from the list that %s gave%s from %s to %s",
+				missing[0], v.key, answeredBy(put), underEpoch(put), at(put.Return), answeredBy(list), underEpoch(list), at(list.Call), at(list.Return)),
+			Amount: fmt.Sprintf("%d acknowledged values missing: %v", len(missing), history.SetOf(missing...)),
+		}, put.Complete, list.Invoke, list.Complete)
+	}
 }
 
 // unfounded is K2.
-func (f *Finding) unfounded(v *values, list *history.Op) {
-	founded := make([]uint64, 0, len(v.puts))
-	for value, put := range v.puts {
-		if put.Call <= list.Return && put.Outcome != history.Fail {
-			founded = append(founded, value)
+func (f *Finding) unfounded(v *values) {
+	meant := v.rising(func(put *history.Op) bool { return put.Outcome != history.Fail }, func(put *history.Op) time.Duration { return put.Call })
+	byReturn := slices.Clone(v.lists)
+	slices.SortStableFunc(byReturn, func(a, b *history.Op) int { return cmp.Compare(a.Return, b.Return) })
+	for _, list := range byReturn {
+		for _, value := range list.Complete.Values.Without(meant.before(list.Return+1), mostShown) {
+			if v.news("K2", value) {
+				f.baseless(v, list, value)
+			}
 		}
 	}
-	for _, value := range list.Complete.Values.Without(history.SetOf(founded...), mostShown) {
-		if !v.news("K2", value) {
-			continue
-		}
-		what, put := "which nobody had put", (*history.Event)(nil)
-		if op := v.puts[value]; op != nil && op.Outcome == history.Fail {
-			what, put = fmt.Sprintf("whose put was refused for good at %s", at(op.Return)), op.Complete
-		} else if op != nil {
-			what, put = fmt.Sprintf("which was put only from %s on", at(op.Call)), op.Invoke
-		}
-		f.violate(Violation{
-			Rule: "K2", Claim: ClaimB, Key: v.key,
-			Sentence: fmt.Sprintf("%s listed value %d of %s%s by %s, %s",
-				answeredBy(list), value, v.key, underEpoch(list), at(list.Return), what),
-		}, list.Complete, put)
+}
+
+func (f *Finding) baseless(v *values, list *history.Op, value uint64) {
+	what, proof := "which nobody had put", (*history.Event)(nil)
+	switch put := v.puts[value]; {
+	case put != nil && put.Outcome == history.Fail:
+		what, proof = fmt.Sprintf("whose put was refused for good at %s", at(put.Return)), put.Complete
+	case put != nil:
+		what, proof = fmt.Sprintf("which was put only from %s on", at(put.Call)), put.Invoke
 	}
+	f.violate(Violation{
+		Rule: "K2", Claim: ClaimB, Key: v.key,
+		Sentence: fmt.Sprintf("%s listed value %d of %s%s by %s, %s", answeredBy(list), value, v.key, underEpoch(list), at(list.Return), what),
+	}, list.Complete, proof)
 }
 
 // repeated is K3.

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	clientsEach = 2  // for each replica: one that hangs holds up only its own clients
-	listsOneIn  = 12 // requests is a list
-	mostTwice   = 1000
+	clientsEach = 2    // for each replica: one that hangs holds up only its own clients
+	listsOneIn  = 12   // requests is a list
+	mostTwice   = 1000 // values of a list are told that are there more than once
 )
 
 // A counter gives each write of a key a value of its own, from 1 on.
@@ -47,7 +47,7 @@ func (a *Arena) load(ctx context.Context, seed uint64) {
 
 // client asks one replica again and again.
 func (a *Arena) client(ctx context.Context, name string, r Replica, rng *rand.Rand, pause time.Duration) {
-	for sleep(ctx, pause/2+rand.N(pause)) {
+	for sleep(ctx, pause/2+time.Duration(rng.Int64N(int64(pause)))) {
 		key := a.cfg.Keys[rng.IntN(len(a.cfg.Keys))]
 		if a.lists && rng.IntN(listsOneIn) == 0 {
 			_, _ = a.list(ctx, name, r, key) // the history has it
