@@ -78,9 +78,10 @@ func (s *state) agrees(sender, receiver *net.TCPConn) error {
 	}
 	switch {
 	case s.cuts > 0:
-		return isSilent(receiver, silence, "is cut")
+		return isSilent(receiver, time.Now().Add(silence), "is cut")
 	case s.delay > longDelay:
-		return isSilent(receiver, longDelay, fmt.Sprintf("is slowed by %v", s.delay))
+		// From the sending on: a probe that comes late must not see what was due.
+		return isSilent(receiver, begun.Add(longDelay), fmt.Sprintf("is slowed by %v", s.delay))
 	}
 	_ = receiver.SetReadDeadline(begun.Add(s.delay + s.jitter + patience))
 	if _, err := io.ReadFull(receiver, make([]byte, size)); err != nil {
@@ -90,7 +91,7 @@ func (s *state) agrees(sender, receiver *net.TCPConn) error {
 		return fmt.Errorf("%d bytes take %v, which is less than %v", size, takes, s.least(size))
 	}
 	if s.halfOpen > 0 {
-		return isSilent(receiver, silence, "is half open")
+		return isSilent(receiver, time.Now().Add(silence), "is half open")
 	}
 	if _, err := receiver.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		return fmt.Errorf("the end does not pass: %w", orNil(err))
@@ -107,8 +108,8 @@ func (s *state) least(size int64) time.Duration {
 	return s.delay
 }
 
-func isSilent(c *net.TCPConn, span time.Duration, why string) error {
-	_ = c.SetReadDeadline(time.Now().Add(span))
+func isSilent(c *net.TCPConn, until time.Time, why string) error {
+	_ = c.SetReadDeadline(until)
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("it %s, and something arrives: %w", why, orNil(err))
 	}
