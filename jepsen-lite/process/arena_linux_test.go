@@ -153,7 +153,7 @@ func TestBreach(t *testing.T) {
 	p.Faults = []plan.Fault{{Kind: plan.Kill, At: seconds(0.5), For: seconds(2), Targets: []string{"n2"}}}
 	damaged := make(chan error, 1)
 	go func() {
-		for t.Context().Err() == nil && !bytes.Contains(read(t, filepath.Join(dir, "history.jsonl")), []byte(`"kind":"fault"`)) {
+		for t.Context().Err() == nil && !bytes.Contains(read(t, filepath.Join(dir, "history.jsonl")), []byte(`"f":"kill"`)) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		damaged <- os.WriteFile(filepath.Join(dir, "data", "n2", "bolt", "raft.db"), []byte("no bolt file"), 0o644)

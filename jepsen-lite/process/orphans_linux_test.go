@@ -44,7 +44,7 @@ func TestArenaIsKilled(t *testing.T) {
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	begun := time.Now()
-	for !bytes.Contains(read(t, filepath.Join(dir, "history.jsonl")), []byte(`"kind":"fault"`)) {
+	for !bytes.Contains(read(t, filepath.Join(dir, "history.jsonl")), []byte(`"f":"pause"`)) {
 		if time.Since(begun) > time.Minute {
 			t.Fatal("the fault does not come")
 		}
