@@ -13,8 +13,8 @@ import (
 	"example.com/tenure/jepsen-lite/relay"
 )
 
-// A Nemesis carries out a plan's faults. All fields are required; without
-// Net a plan may have no faults of links.
+// A Nemesis carries out a plan's faults. All fields are required, but Net where
+// the plan has no faults of links.
 type Nemesis struct {
 	Plan    *plan.Plan
 	Hosts   Hosts
@@ -30,8 +30,10 @@ type Nemesis struct {
 // it early with an error; so does ctx, with none.
 func (n *Nemesis) Strike(ctx context.Context) error {
 	n.hosts = make(map[string]*host)
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var failure error
+	var failing sync.Once
 	begun := time.Now()
 	over := begun.Add(time.Duration(n.Plan.Safety))
 	var faults sync.WaitGroup
@@ -46,16 +48,14 @@ func (n *Nemesis) Strike(ctx context.Context) error {
 				take = func(ctx context.Context, f *plan.Fault) error { return n.lieInWait(ctx, f, over) }
 			}
 			if err := take(ctx, f); err != nil {
-				fail(fmt.Errorf("%s at %v: %w", f.Kind, f.At, err))
+				failing.Do(func() { failure = fmt.Errorf("%s at %v: %w", f.Kind, f.At, err) })
+				cancel()
 			}
 		})
 	}
 	faults.Wait()
 	sleep(ctx, time.Until(over))
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	return nil
+	return failure
 }
 
 // sleep lets time pass, and reports whether ctx goes on.

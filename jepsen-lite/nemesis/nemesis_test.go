@@ -2,6 +2,7 @@ package nemesis_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,6 +98,24 @@ func TestProbesFail(t *testing.T) {
 		})
 	}
 }
+
+// A host that does not start in time is an error, and not the end of the run.
+func TestDoesNotStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		n := nemesis.Nemesis{
+			Plan:  &plan.Plan{Safety: plan.Duration(10 * time.Second), Faults: []plan.Fault{fault(plan.Kill, time.Second, time.Second, "n1")}},
+			Hosts: sleepy{f}, Journal: f,
+		}
+		if err := n.Strike(t.Context()); !errors.Is(err, context.DeadlineExceeded) || time.Since(f.begun) != 2*time.Second {
+			t.Errorf("%v after %v", err, time.Since(f.begun))
+		}
+	})
+}
+
+type sleepy struct{ *fake }
+
+func (sleepy) Start(context.Context, string) error { return context.DeadlineExceeded }
 
 // What can't be done to these hosts is an error, too.
 func TestUnable(t *testing.T) {

@@ -90,18 +90,19 @@ func (w *way) pass(done <-chan struct{}, due time.Time, bytes int, end bool) err
 	var held time.Time
 	for {
 		wait, cut, changed := w.admit(due, bytes, end)
-		switch {
-		case wait == 0:
+		if wait == 0 {
 			return nil
-		case !cut:
+		}
+		if !cut {
 			held = time.Time{}
-		case held.IsZero():
+		} else if held.IsZero() {
 			held = time.Now()
-			fallthrough
-		default:
-			if wait = Vanished - time.Since(held); wait <= 0 {
-				return errVanished
-			}
+		}
+		if cut {
+			wait = Vanished - time.Since(held)
+		}
+		if wait <= 0 {
+			return errVanished
 		}
 		timer := time.NewTimer(wait)
 		select {
