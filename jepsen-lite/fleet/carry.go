@@ -120,28 +120,16 @@ func (a *Arena) readOnce(ctx context.Context, r Replica, key string) error {
 	return err
 }
 
-// within does something for all keys at the same time. What does not succeed
-// the checkers judge.
+// within does something for all keys. What does not succeed in time is for the
+// checkers to judge.
 func (a *Arena) within(ctx context.Context, d time.Duration, verb string, do func(context.Context, Replica, string) error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	var keys sync.WaitGroup
-	for i, key := range a.cfg.Keys {
-		keys.Go(func() {
-			for try := i; ; try++ {
-				r := a.replicas[try%len(a.replicas)]
-				err := do(ctx, r, key)
-				if err == nil {
-					return
-				}
-				if !sleep(ctx, retryWait) {
-					a.rec.write(history.Event{Kind: history.Note, Key: key, Msg: fmt.Sprintf("%s through %s, given up after %v: %v", verb, r.Name, d, err)})
-					return
-				}
-			}
-		})
+	for i, err := range a.eachKey(ctx, do) {
+		if err != nil {
+			a.rec.write(history.Event{Kind: history.Note, Key: a.cfg.Keys[i], Msg: fmt.Sprintf("given up after %v: %s %v", d, verb, err)})
+		}
 	}
-	keys.Wait()
 }
 
 // tell tells progress until the function that it returns is called.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"example.com/tenure/jepsen-lite/nemesis"
@@ -13,26 +14,44 @@ import (
 // awaitServing blocks until each key has taken a write, through whatever
 // replica.
 func (a *Arena) awaitServing(ctx context.Context) error {
-	return a.eachKey(ctx, "write", func(ctx context.Context, r Replica, key string) error {
-		ack, err := a.put(ctx, "start", r, key)
-		a.epochs = a.epochs || err == nil && ack.Epoch != 0
+	errs := a.eachKey(ctx, func(ctx context.Context, r Replica, key string) error {
+		_, err := a.put(ctx, "start", r, key)
 		return err
 	})
+	a.epochs = a.rec.tellsEpochs()
+	return first(errs, "write")
 }
 
-// eachKey does something for each key, through one replica after the other,
-// until it succeeds.
-func (a *Arena) eachKey(ctx context.Context, verb string, do func(context.Context, Replica, string) error) error {
+// eachKey does something for all keys at the same time, for each through one
+// replica after the other until it succeeds or ctx ends, and returns what it
+// came to for each key. What is not supported is not tried again.
+func (a *Arena) eachKey(ctx context.Context, do func(context.Context, Replica, string) error) []error {
+	errs := make([]error, len(a.cfg.Keys))
+	var keys sync.WaitGroup
 	for i, key := range a.cfg.Keys {
-		for try := i; ; try++ {
-			r := a.replicas[try%len(a.replicas)]
-			err := do(ctx, r, key)
-			if err == nil {
-				break
+		keys.Go(func() {
+			for try := i; ; try++ {
+				r := a.replicas[try%len(a.replicas)]
+				err := do(ctx, r, key)
+				if err == nil {
+					return
+				}
+				if errors.Is(err, errors.ErrUnsupported) || !sleep(ctx, retryWait) {
+					errs[i] = fmt.Errorf("%s through %s: %w", key, r.Name, err)
+					return
+				}
 			}
-			if errors.Is(err, errors.ErrUnsupported) || !sleep(ctx, retryWait) {
-				return fmt.Errorf("%s %s through %s: %w", verb, key, r.Name, err)
-			}
+		})
+	}
+	keys.Wait()
+	return errs
+}
+
+// first returns the first of errors, nil if there is none.
+func first(errs []error, verb string) error {
+	for _, err := range errs {
+		if err != nil {
+			return fmt.Errorf("%s %w", verb, err)
 		}
 	}
 	return nil
@@ -60,10 +79,10 @@ func (a *Arena) explore(ctx context.Context) error {
 func (a *Arena) exploreReads(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.Start)
 	defer cancel()
-	err := a.eachKey(ctx, "read", func(ctx context.Context, r Replica, key string) error {
+	err := first(a.eachKey(ctx, func(ctx context.Context, r Replica, key string) error {
 		_, err := a.list(ctx, "start", r, key)
 		return err
-	})
+	}), "read")
 	switch {
 	case err == nil:
 		a.lists = true

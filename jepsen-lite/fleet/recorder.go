@@ -105,6 +105,13 @@ func (r *recorder) progress() Progress {
 	return p
 }
 
+// tellsEpochs reports whether an answer has told an epoch.
+func (r *recorder) tellsEpochs() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.reigns) > 0
+}
+
 // owner returns the replica that owned a key not long ago, "" if nobody knows.
 func (r *recorder) owner() string {
 	r.mu.Lock()
