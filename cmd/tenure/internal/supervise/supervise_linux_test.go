@@ -109,9 +109,10 @@ func TestDescendants(t *testing.T) {
 // A front that was stopped until after the kill finds everything gone when it
 // continues.
 func TestFrontContinuesAfterTheKill(t *testing.T) {
-	f := startFront(t, wish{Warn: far, Kill: 500 * time.Millisecond}, "echo up; sleep 1000")
+	f := startFront(t, wish{Warn: far, Kill: far}, "echo up; sleep 1000")
 	f.report(Started)
 	f.line("up")
+	f.wish(wish{Warn: far, Kill: 500 * time.Millisecond})
 	f.signal(unix.SIGSTOP)
 	f.allGone()
 	f.signal(unix.SIGCONT)
@@ -122,12 +123,12 @@ func TestFrontContinuesAfterTheKill(t *testing.T) {
 // The limits move: neither the warning nor the kill of the start comes.
 func TestExtend(t *testing.T) {
 	start := Now()
-	f := startFront(t, wish{Warn: 400 * time.Millisecond, Kill: 500 * time.Millisecond}, "trap 'exit 0' TERM; while :; do sleep 0.01; done")
+	f := startFront(t, wish{Warn: 2 * time.Second, Kill: 3 * time.Second}, "trap 'exit 0' TERM; while :; do sleep 0.01; done")
 	f.report(Started)
-	f.wish(wish{Warn: time.Second, Kill: far})
+	f.wish(wish{Warn: 4 * time.Second, Kill: far})
 	f.report(Warned)
-	if passed := time.Duration(Now() - start); passed < time.Second {
-		t.Errorf("warned after %v, want at least 1s", passed)
+	if passed := time.Duration(Now() - start); passed < 4*time.Second {
+		t.Errorf("warned after %v, want at least 4s", passed)
 	}
 	f.report(Exited)
 }
@@ -152,9 +153,10 @@ func TestExitCode(t *testing.T) {
 }
 
 func TestWarning(t *testing.T) {
-	f := startFront(t, wish{Warn: 300 * time.Millisecond, Kill: far}, "trap 'echo asked; exit 5' TERM; echo up; while :; do sleep 0.01; done")
+	f := startFront(t, wish{Warn: far, Kill: far}, "trap 'echo asked; exit 5' TERM; echo up; while :; do sleep 0.01; done")
 	f.report(Started)
 	f.line("up")
+	f.wish(wish{Warn: 0, Kill: far})
 	f.report(Warned)
 	f.line("asked")
 	if r := f.report(Exited); r.Code != 5 {
@@ -164,8 +166,9 @@ func TestWarning(t *testing.T) {
 
 // A stopped command is continued to see the warning.
 func TestWarningOfAStoppedCommand(t *testing.T) {
-	f := startFront(t, wish{Warn: 500 * time.Millisecond, Kill: far}, "trap 'exit 5' TERM; kill -STOP $$; while :; do sleep 0.01; done")
-	f.report(Started)
+	f := startFront(t, wish{Warn: far, Kill: far}, "trap 'exit 5' TERM; kill -STOP $$; while :; do sleep 0.01; done")
+	f.stopped(f.report(Started).Pid)
+	f.wish(wish{Warn: 0, Kill: far})
 	f.report(Warned)
 	if r := f.report(Exited); r.Code != 5 {
 		t.Errorf("exit code %d, want 5", r.Code)
