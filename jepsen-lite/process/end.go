@@ -35,7 +35,9 @@ func (a *arena) end(observers *sync.WaitGroup) {
 	a.progress()
 	a.fail(a.writeLog(commit))
 	after.record(a)
-	a.Record(history.Event{Kind: history.End})
+	if a.ctx.Err() == nil {
+		a.Record(history.Event{Kind: history.End})
+	}
 }
 
 // committed returns the highest index that any node knows to be committed.
