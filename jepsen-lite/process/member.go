@@ -150,7 +150,8 @@ func (m *member) kill() error {
 }
 
 // close lets the process end in good order, and kills it if it does not in
-// time or the run fails. It reports what was left in the process, nil if it had to be killed.
+// time or the run fails. It reports what was left in the process, nil if it had
+// to be killed.
 func (m *member) close(within time.Duration) *left {
 	m.note(func() { m.dismissed = true })
 	m.order(order{Close: true})
