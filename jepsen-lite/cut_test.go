@@ -93,11 +93,15 @@ func await(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// Nothing of the harness is left in the process of the test.
+// Nothing of the harness is left in the process of the test, here with a fleet
+// of one.
 func TestLeavesNothing(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	c := toyConfig(t, &inProcess{values: make(map[string][]uint64)})
-	c.Duration = time.Second
-	jepsenlite.Run(t, c)
+	c.Duration, c.Replicas = time.Second, 1
+	b := &book{name: t.Name()}
+	if r := jepsenlite.Run(b, c); r == nil || b.errs.Len() > 0 || !strings.Contains(b.logs.String(), "a single replica has no links") {
+		t.Errorf("%s%s", &b.logs, &b.errs)
+	}
 	goleak.VerifyNone(t, before)
 }
