@@ -16,6 +16,7 @@ import (
 func tryMutants(args []string, env environment) (int, error) {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	only := flags.String("only", "", "")
+	cheapest := flags.Int("cheapest", 0, "")
 	out := flags.String("out", "", "")
 	if _, err := parse(flags, args, 0); err != nil {
 		return 0, err
@@ -23,6 +24,12 @@ func tryMutants(args []string, env environment) (int, error) {
 	chosen, err := choose(list(*only))
 	if err != nil {
 		return 0, err
+	}
+	switch {
+	case *cheapest < 0:
+		return 0, fmt.Errorf("%w: --cheapest %d must be at least 1", errUsage, *cheapest)
+	case *cheapest > 0:
+		chosen = mutants.Cheapest(chosen, *cheapest)
 	}
 	source, err := mutants.FindSource(".")
 	if err != nil {
@@ -76,6 +83,7 @@ func tryAll(ctx context.Context, r *mutants.Runner, defects []mutants.Defect, en
 			return 0, err
 		}
 		rows = append(rows, row)
+		fmt.Fprintf(env.stderr, "%s\n", row)
 		if !row.OK() {
 			code = exitViolation
 		}

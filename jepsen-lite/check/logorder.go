@@ -39,6 +39,7 @@ func checkLogOrder(h *history.History, f *Finding) {
 		}
 	}
 	f.appendedInTime(h)
+	f.askedInTime(h, r)
 	f.wrongDenials(h, r)
 	if h.Terms.Timed {
 		f.earlyTakeovers(h, r)

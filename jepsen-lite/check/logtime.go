@@ -36,6 +36,26 @@ func (f *Finding) appendedInTime(h *history.History) {
 	}
 }
 
+// askedInTime finds the same where it is known when entries were stored first:
+// then even if nobody had heard of the entry yet.
+func (f *Finding) askedInTime(h *history.History, r *replayed) {
+	stored := make(map[uint64]*history.Event)
+	for _, v := range r.commands {
+		if v.event.Stored > 0 && stored[v.event.Index] == nil {
+			stored[v.event.Index] = v.event
+		}
+	}
+	for _, op := range answered(h) {
+		if e := stored[op.Complete.Index]; e != nil && e.Stored < op.Call {
+			f.violate(Violation{
+				Rule: "cached", Claim: ClaimS, Key: op.Invoke.Key, From: e.Stored, To: op.Return,
+				Sentence: fmt.Sprintf("the answer to the %s of %s by %s, which was sent at %s, names index %d, which a disk was storing at %s already",
+					op.Invoke.F, op.Invoke.Key, op.Invoke.Owner, at(op.Call), e.Index, at(e.Stored)),
+			}, op.Complete, op.Invoke, e)
+		}
+	}
+}
+
 // wrongDenials finds commands that took effect and that no try can have caused:
 // all that were sent by the time at which the command was surely in the log were
 // answered as refused, or as not applied, or there was none at all.
@@ -87,8 +107,8 @@ func (f *Finding) wrongDenials(h *history.History, r *replayed) {
 	}
 }
 
-// earlyTakeovers finds takeovers that were answered before the TTL of the
-// tenure which they ended can have passed on any node's clock.
+// earlyTakeovers finds takeovers that were stored, or answered, before the TTL
+// of the tenure which they ended can have passed on any node's clock.
 func (f *Finding) earlyTakeovers(h *history.History, r *replayed) {
 	ops := answered(h)
 	byIndex := make(map[uint64][]*history.Op)
@@ -117,15 +137,29 @@ func (f *Finding) earlyTakeovers(h *history.History, r *replayed) {
 			continue
 		}
 		least := calls[indexes[i]] + time.Duration(float64(v.before.ttl)/h.Terms.Fastest())
-		for _, op := range byIndex[v.event.Index] {
-			if op.Invoke.Key == v.event.Key && op.Invoke.Req == v.event.Req && op.Return < least {
-				f.violate(Violation{
-					Rule: "early", Claim: ClaimA, Key: v.event.Key, From: op.Return, To: least,
-					Sentence: fmt.Sprintf("%s took %s over from %s (epoch %d, grant of index %d, ttl %v) by %s, but no node can have seen that expire before %s",
-						v.owner, v.event.Key, v.before.owner, v.before.epoch, v.before.grant, v.before.ttl, at(op.Return), at(least)),
-					Amount: fmt.Sprintf("%v early", least-op.Return),
-				}, op.Complete, v.event)
-			}
+		f.earlyTakeover(v, least, byIndex[v.event.Index])
+	}
+}
+
+// earlyTakeover finds a takeover that was stored, or answered, before the least
+// instant at which any node can have seen the tenure before it expire.
+func (f *Finding) earlyTakeover(v *version, least time.Duration, answers []*history.Op) {
+	by, proof := history.Never, v.event
+	if v.event.Stored > 0 {
+		by = v.event.Stored
+	}
+	for _, op := range answers {
+		if op.Invoke.Key == v.event.Key && op.Invoke.Req == v.event.Req && op.Return < by {
+			by, proof = op.Return, op.Complete
 		}
 	}
+	if by >= least {
+		return
+	}
+	f.violate(Violation{
+		Rule: "early", Claim: ClaimA, Key: v.event.Key, From: by, To: least,
+		Sentence: fmt.Sprintf("%s took %s over from %s (epoch %d, grant of index %d, ttl %v) by %s, but no node can have seen that expire before %s",
+			v.owner, v.event.Key, v.before.owner, v.before.epoch, v.before.grant, v.before.ttl, at(by), at(least)),
+		Amount: fmt.Sprintf("%v early", least-by),
+	}, proof, v.event)
 }

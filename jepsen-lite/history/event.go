@@ -105,6 +105,9 @@ type Event struct {
 	// Evidence of a logged acquire: what its proposer saw expire.
 	SeenEpoch uint64 `json:"seen_epoch,omitempty"`
 	SeenIndex uint64 `json:"seen_index,omitempty"`
+	// Stored is when the first disk was about to store a logged command: its
+	// entry was made before. 0 if that is not known.
+	Stored time.Duration `json:"stored,omitempty"`
 
 	Sent  time.Duration `json:"sent,omitempty"`  // when the request of this grant was sent
 	Fence time.Duration `json:"fence,omitempty"` // when the holder stops by itself, 0 if nobody can tell

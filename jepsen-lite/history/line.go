@@ -40,6 +40,7 @@ var fields = []struct {
 	{"forget", func(e *Event) any { return &e.Forget }},
 	{"seen_epoch", func(e *Event) any { return &e.SeenEpoch }},
 	{"seen_index", func(e *Event) any { return &e.SeenIndex }},
+	{"stored", func(e *Event) any { return &e.Stored }},
 	{"sent", func(e *Event) any { return &e.Sent }},
 	{"fence", func(e *Event) any { return &e.Fence }},
 	{"reading", func(e *Event) any { return &e.Reading }},

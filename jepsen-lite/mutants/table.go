@@ -32,6 +32,11 @@ func WriteTable(w io.Writer, rows []*Row) error {
 	return nil
 }
 
+// String tells the row in a line, for progress.
+func (r *Row) String() string {
+	return fmt.Sprintf("%s: %s after %d runs, %v; without it %s", r.Defect.Name, r.caughtBy(), r.Runs, r.Took.Round(100*time.Millisecond), r.Clean.Verdict)
+}
+
 func (r *Row) caughtBy() string {
 	switch {
 	case r.Caught():

@@ -3,6 +3,7 @@ package virtual
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/raft"
 
@@ -83,6 +84,18 @@ func describe(entry *raft.Log) string {
 	return fmt.Sprintf("entry of term %d, type %v, %x", entry.Term, entry.Type, entry.Data)
 }
 
+// storedAt returns when the first disk came to store an entry.
+func (a *arena) storedAt(entry *raft.Log) (first time.Duration) {
+	for _, s := range a.nodes {
+		for _, disk := range s.disks {
+			if at, known := disk.storedAt(entry); known && (first == 0 || at.Sub(a.start) < first) {
+				first = at.Sub(a.start)
+			}
+		}
+	}
+	return first
+}
+
 func (a *arena) writeEntry(entry told) {
 	if entry.Type != raft.LogCommand {
 		return
@@ -92,9 +105,10 @@ func (a *arena) writeEntry(entry told) {
 		a.fail("entry %d: %w", entry.Index, err)
 		return
 	}
+	stored := a.storedAt(&entry.Log)
 	for i, c := range commands {
 		a.record(history.Event{
-			Kind: history.Log, F: functions[c.Kind], Index: entry.Index, Term: entry.Term, Pos: i,
+			Kind: history.Log, Stored: stored, F: functions[c.Kind], Index: entry.Index, Term: entry.Term, Pos: i,
 			Key: c.Key, Owner: c.Owner, Epoch: c.Epoch, Req: c.RequestID, TTL: c.TTL, Number: c.Number.Serial,
 			SeenEpoch: c.Evidence.Epoch, SeenIndex: c.Evidence.GrantIndex,
 		})

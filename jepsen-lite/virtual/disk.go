@@ -3,6 +3,7 @@ package virtual
 import (
 	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
@@ -27,8 +28,9 @@ type Disk struct {
 	use      *use                // nil while nobody has it open
 	applied  uint64              // of the newest snapshot that the node took itself
 	entries  map[uint64]raft.Log // that it applied and deleted
-	installs func(index uint64)  // told of each snapshot that came from the leader
-	fails    func()              // told of each write that fails
+	first    map[entryID]time.Time
+	installs func(index uint64) // told of each snapshot that came from the leader
+	fails    func()             // told of each write that fails
 }
 
 // NewDisk returns an empty disk that draws from a seed what becomes of a write
@@ -36,7 +38,7 @@ type Disk struct {
 // and fails for each write of a node that fails, from goroutines of the node.
 func NewDisk(seed uint64, installs func(index uint64), fails func()) *Disk {
 	return &Disk{
-		kept: node.MemoryStorage(), rng: rand.New(rand.NewPCG(seed, 5)), entries: make(map[uint64]raft.Log),
+		kept: node.MemoryStorage(), rng: rand.New(rand.NewPCG(seed, 5)), entries: make(map[uint64]raft.Log), first: make(map[entryID]time.Time),
 		installs: installs, fails: fails,
 	}
 }
@@ -127,6 +129,29 @@ func (d *Disk) Committed(upTo uint64, f func(raft.Log)) error {
 	return nil
 }
 
+// An entryID names one entry: no two of one term have the same index.
+type entryID struct{ index, term uint64 }
+
+// noteFirst notes down when entries come to be stored for the first time.
+func (d *Disk) noteFirst(entries []*raft.Log) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, entry := range entries {
+		id := entryID{entry.Index, entry.Term}
+		if _, known := d.first[id]; !known {
+			d.first[id] = time.Now()
+		}
+	}
+}
+
+// storedAt returns when an entry first came to be stored, and whether it did.
+func (d *Disk) storedAt(entry *raft.Log) (time.Time, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at, known := d.first[entryID{entry.Index, entry.Term}]
+	return at, known
+}
+
 type diskLog struct {
 	use *use
 	raft.LogStore
@@ -138,6 +163,7 @@ func (l diskLog) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Lo
 // StoreLogs implements raft.LogStore. One that is cut short may leave the first
 // of the entries, as a log of segments does.
 func (l diskLog) StoreLogs(entries []*raft.Log) error {
+	l.use.disk.noteFirst(entries)
 	steps := make([]func() error, len(entries))
 	for i, entry := range entries {
 		steps[i] = func() error { return l.LogStore.StoreLog(entry) }
