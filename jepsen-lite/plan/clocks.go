@@ -61,9 +61,10 @@ func (p *Plan) rates() (fastest, slowest float64) {
 			continue
 		}
 		for _, host := range f.Targets {
-			if isNode(host) {
+			if p.hasNode(host) {
 				fastest = max(fastest, *f.Rate)
-			} else {
+			}
+			if p.hasReplica(host) {
 				slowest = min(slowest, *f.Rate)
 			}
 		}
@@ -78,7 +79,7 @@ func (p *Plan) jumped() Duration {
 			return 0
 		}
 		return f.Delay
-	}, isNode)
+	}, p.hasNode)
 }
 
 // stood returns how long suspensions within one TTL make any replica's clock
@@ -89,7 +90,7 @@ func (p *Plan) stood() Duration {
 			return 0
 		}
 		return f.For + slowness
-	}, func(host string) bool { return !isNode(host) })
+	}, p.hasReplica)
 }
 
 // slowness is how much longer than planned a fault may stand, for its probes.
@@ -113,7 +114,7 @@ func (p *Plan) worst(adds func(*Fault) Duration, hosts func(string) bool) (worst
 			}
 			for _, host := range f.Targets {
 				if hosts(host) {
-					sums[host] += adds(f)
+					sums[p.HostOf(host)] += adds(f)
 				}
 			}
 		}

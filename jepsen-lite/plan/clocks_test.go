@@ -48,7 +48,7 @@ func TestTimed(t *testing.T) {
 		{"a suspended holder, not counted", []plan.Fault{suspend("r1", 50*ms, false)}, false},
 	} {
 		p := plan.Draw(1, plan.Options{Workload: []string{plan.Contended}})
-		p.TTL, p.Margin, p.Faults = 1000*ms, 100*ms, c.faults
+		p.TTL, p.Margin, p.Embedded, p.Faults = 1000*ms, 100*ms, 0, c.faults
 		if got := p.Timed(); got != c.want {
 			t.Errorf("%s: timed %v, want %v", c.name, got, c.want)
 		}
@@ -85,6 +85,31 @@ func TestTimedStaysWithinTheMargin(t *testing.T) {
 	for _, kind := range kinds {
 		if drawn[kind] < 300 {
 			t.Errorf("%d faults of clocks are a %s", drawn[kind], kind)
+		}
+	}
+}
+
+// A clock that a node and a replica share is against claim A in either way.
+func TestTimedWithEmbeddedNodes(t *testing.T) {
+	const ms = plan.Duration(time.Millisecond)
+	slow, fast := 0.85, 1.15
+	for _, c := range []struct {
+		name  string
+		fault plan.Fault
+		want  bool
+	}{
+		{"a slow node", plan.Fault{Kind: plan.Clock, Targets: []string{"n1"}, Rate: &slow}, false},
+		{"a slow node without a replica", plan.Fault{Kind: plan.Clock, Targets: []string{"n2"}, Rate: &slow}, true},
+		{"a fast replica", plan.Fault{Kind: plan.Clock, Targets: []string{"r1"}, Rate: &fast}, false},
+		{"a fast replica without a node", plan.Fault{Kind: plan.Clock, Targets: []string{"r2"}, Rate: &fast}, true},
+		{"a replica jumps", plan.Fault{Kind: plan.ClockJump, Targets: []string{"r1"}, Delay: 101 * ms}, false},
+		{"a suspended node", plan.Fault{Kind: plan.Suspend, Targets: []string{"n1"}, For: 50 * ms}, false},
+		{"the suspended leader, which may be it", plan.Fault{Kind: plan.Suspend, Targets: []string{plan.Leader}, For: 50 * ms}, false},
+	} {
+		p := plan.Draw(1, plan.Options{Workload: []string{plan.Contended}})
+		p.TTL, p.Margin, p.Embedded, p.Faults = 1000*ms, 100*ms, 1, []plan.Fault{c.fault}
+		if got := p.Timed(); got != c.want {
+			t.Errorf("%s: timed is %v, want %v", c.name, got, c.want)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (d *drawing) loseLeader(given bool) {
 	from, to := time.Duration(f.At)-calmAway, f.Ends()+calmAway
 	p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 		k, _ := kindOf(other.Kind)
-		return (k.nodes || k.links) && time.Duration(other.At) <= to && other.Ends() >= from
+		return (k.nodes || k.links || p.downs(k, &other)) && time.Duration(other.At) <= to && other.Ends() >= from
 	})
 	p.Faults = append(p.Faults, f)
 	d.call(check.LeaderChanges, check.Snapshots, check.UnknownOutcomes)
@@ -108,7 +108,8 @@ func (d *drawing) pauseAtGate() {
 	p := d.plan
 	room := (time.Duration(p.Safety) - 4*time.Duration(p.TTL)) / 3
 	for i, point := range []string{BeforeWrite, AfterWrite} {
-		f := Fault{Kind: PauseGate, Targets: d.some(d.replicas(), 1), For: 2 * p.TTL, Point: point}
+		replicas := d.replicas()[p.Embedded%p.Replicas:] // without a node, so that only they stand still
+		f := Fault{Kind: PauseGate, Targets: d.some(replicas, 1), For: 2 * p.TTL, Point: point}
 		f.At = Duration(time.Duration(p.TTL) + time.Duration(i)*room + d.between(time.Millisecond, room))
 		p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 			k, _ := kindOf(other.Kind)

@@ -65,6 +65,9 @@ func (d *drawing) cluster() {
 	p := d.plan
 	p.Nodes = []int{3, 3, 3, 5}[d.rng.IntN(4)]
 	p.Replicas, p.Keys = d.of(2, 4), d.of(1, 4)
+	if p.Arena == Virtual && d.one(3) {
+		p.Embedded = d.of(1, min(p.Nodes, p.Replicas))
+	}
 	p.TTL = Duration([]time.Duration{time.Second, 2 * time.Second, 5 * time.Second}[d.rng.IntN(3)])
 	p.Margin = p.TTL / Duration([]int{20, 10, 5}[d.rng.IntN(3)])
 	p.Election = Duration(d.between(150*time.Millisecond, 500*time.Millisecond))
@@ -111,7 +114,7 @@ func (d *drawing) faults() {
 // free reports whether nothing of the kind strikes a target yet.
 func (d *drawing) free(f *Fault) bool {
 	for _, target := range f.Targets {
-		if time.Duration(f.At) < d.busy[f.Kind+target] {
+		if time.Duration(f.At) < d.busy[f.Kind+d.plan.HostOf(target)] {
 			return false
 		}
 	}
@@ -120,7 +123,7 @@ func (d *drawing) free(f *Fault) bool {
 
 func (d *drawing) take(f Fault) {
 	for _, target := range f.Targets {
-		d.busy[f.Kind+target] = f.Ends()
+		d.busy[f.Kind+d.plan.HostOf(target)] = f.Ends()
 	}
 	d.plan.Faults = append(d.plan.Faults, f)
 }
@@ -140,20 +143,20 @@ func (d *drawing) timely(f *Fault) bool {
 // majority of the nodes at work, or comes a while after the last that did not:
 // a cluster that never works shows nothing.
 func (d *drawing) bearable(k kind, f *Fault) bool {
-	if !k.downs {
+	if !d.plan.downs(k, f) {
 		return true
 	}
 	down, until := make(map[string]bool), f.Ends()
 	add := func(f *Fault) {
 		for _, target := range f.Targets {
-			down[target] = true
+			down[d.plan.HostOf(target)] = true
 		}
 		until = max(until, f.Ends())
 	}
 	add(f)
 	for i := range d.plan.Faults {
 		other := &d.plan.Faults[i]
-		if k, _ := kindOf(other.Kind); k.downs && other.Ends() > time.Duration(f.At) {
+		if k, _ := kindOf(other.Kind); d.plan.downs(k, other) && other.Ends() > time.Duration(f.At) {
 			add(other)
 		}
 	}
@@ -165,4 +168,10 @@ func (d *drawing) bearable(k kind, f *Fault) bool {
 	}
 	d.calm = until + 2*time.Duration(d.plan.TTL)
 	return true
+}
+
+// downs reports whether a fault keeps nodes from working, be it by way of
+// replicas that embed them.
+func (p *Plan) downs(k kind, f *Fault) bool {
+	return k.downs || k.replicas && !k.nodes && slices.ContainsFunc(f.Targets, p.hasNode)
 }

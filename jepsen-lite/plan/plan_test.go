@@ -114,7 +114,7 @@ func TestInvalid(t *testing.T) {
 	half := 0.5
 	valid := func() *plan.Plan {
 		p := plan.Draw(1, plan.Options{Kinds: plan.KindsOf(plan.Virtual)})
-		p.Nodes, p.Replicas, p.Faults = 3, 2, nil
+		p.Nodes, p.Replicas, p.Embedded, p.Faults = 3, 2, 0, nil
 		return p
 	}
 	at := plan.Duration(time.Second)
@@ -125,6 +125,9 @@ func TestInvalid(t *testing.T) {
 	}{
 		{"version", func(p *plan.Plan) { p.Version = 2 }, "version"},
 		{"no nodes", func(p *plan.Plan) { p.Nodes = 0 }, "nodes"},
+		{"more embedded than nodes", func(p *plan.Plan) { p.Replicas, p.Embedded = 5, 4 }, "embedded"},
+		{"more embedded than replicas", func(p *plan.Plan) { p.Embedded = 3 }, "embedded"},
+		{"embedded in processes", func(p *plan.Plan) { p.Arena, p.Kinds, p.Embedded = plan.Process, nil, 1 }, "embedded"},
 		{"too many keys", func(p *plan.Plan) { p.Keys = plan.MaxKeys + 1 }, "keys"},
 		{"ttl", func(p *plan.Plan) { p.TTL = 1 }, "ttl"},
 		{"margin", func(p *plan.Plan) { p.Margin = p.TTL }, "margin"},

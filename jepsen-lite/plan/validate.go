@@ -19,19 +19,27 @@ const (
 	MinBytes    = 1 << 10 // a second, of a throttled link
 )
 
+// A bounded is a number that has to lie between two others.
+type bounded struct {
+	field         string
+	value         int
+	least, atMost int
+}
+
 // Validate reports, as a [*tenure.InvalidError], the first value that no run
 // can be made of.
 func (p *Plan) Validate() error {
-	sizes := []struct {
-		field         string
-		value         int
-		least, atMost int
-	}{
+	sizes := []bounded{
 		{"version", p.Version, Version, Version},
 		{"nodes", p.Nodes, 1, MaxNodes},
 		{"replicas", p.Replicas, 1, MaxReplicas},
 		{"keys", p.Keys, 1, MaxKeys},
 	}
+	most := 0
+	if p.Arena == Virtual {
+		most = min(p.Nodes, p.Replicas)
+	}
+	sizes = append(sizes, bounded{"embedded", p.Embedded, 0, most})
 	for _, s := range sizes {
 		if s.value < s.least || s.value > s.atMost {
 			return invalid(s.field, s.value, "from %d to %d", s.least, s.atMost)
@@ -193,7 +201,7 @@ func (p *Plan) validateApart() error {
 	for i := range p.Faults {
 		f := &p.Faults[i]
 		for _, target := range f.Targets {
-			of := f.Kind + " " + target
+			of := f.Kind + " " + p.HostOf(target)
 			if end, struck := ends[of]; struck && time.Duration(f.At) < end {
 				return invalid(fmt.Sprintf("faults[%d].at", i), f.At, "at least %v, when the %s before it is healed", end, of)
 			}

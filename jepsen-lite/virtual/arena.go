@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,7 @@ type arena struct {
 	clocks    map[string]*Clock  // of the newest process on each host
 	processes map[string]*process
 	down      map[string]int // faults that keep a replica from being started
+	replicas  atomic.Bool    // are at work: one that embeds a node starts with it
 	traps     []*trap        // that wait
 	changing  chan struct{}  // held by who changes the cluster's members
 	left      sync.WaitGroup // what is left of crashed nodes
@@ -115,6 +117,7 @@ func (a *arena) run() error {
 	begun := a.now()
 	var observers sync.WaitGroup
 	a.observe(&observers)
+	a.replicas.Store(true)
 	for i := range a.plan.Replicas {
 		a.begin(plan.ReplicaName(i))
 	}

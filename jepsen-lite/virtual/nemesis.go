@@ -34,7 +34,7 @@ func (a *arena) strike(begun time.Duration) {
 // fault takes one fault, heals it when its time is over, and probes both.
 func (a *arena) fault(f *plan.Fault) {
 	id, targets := a.nextID(), a.resolve(f.Targets)
-	e := history.Event{Kind: history.Fault, F: f.Kind, ID: id, Targets: targets}
+	e := history.Event{Kind: history.Fault, F: f.Kind, ID: id, Targets: a.withEmbedded(targets)}
 	if f.Rate != nil {
 		e.Rate = *f.Rate
 	}
@@ -47,18 +47,18 @@ func (a *arena) fault(f *plan.Fault) {
 	a.record(history.Event{Kind: history.Heal, ID: id})
 }
 
-// resolve names the present leader where a target says so; targets of a leader
-// that there is not are left out.
+// resolve names the hosts of targets, and the present leader where one says so;
+// targets of a leader that there is not are left out.
 func (a *arena) resolve(targets []string) []string {
 	leader := a.leader()
 	var out []string
 	for _, target := range targets {
 		if from, to, link := plan.Ends(target); link {
-			from, to = actual(from, leader), actual(to, leader)
+			from, to = a.actual(from, leader), a.actual(to, leader)
 			if from != "" && to != "" && from != to {
 				out = append(out, plan.Link(from, to))
 			}
-		} else if host := actual(target, leader); host != "" {
+		} else if host := a.actual(target, leader); host != "" {
 			out = append(out, host)
 		}
 	}
@@ -66,11 +66,11 @@ func (a *arena) resolve(targets []string) []string {
 	return slices.Compact(out)
 }
 
-func actual(host, leader string) string {
+func (a *arena) actual(host, leader string) string {
 	if host == plan.Leader {
 		return leader
 	}
-	return host
+	return a.plan.HostOf(host)
 }
 
 // take takes a fault and returns what heals it, nil if it is over already. Both
@@ -85,16 +85,16 @@ func (a *arena) take(f *plan.Fault, targets []string) (heal func()) {
 }
 
 // takes has how each kind of fault is taken.
-var takes = map[string]func(a *arena, f *plan.Fault, targets []string) (heal func()){
+var takes = map[string]take{
 	plan.Partition:   (*arena).partition,
 	plan.Slow:        (*arena).slow,
 	plan.Throttle:    (*arena).throttle,
 	plan.Reset:       (*arena).reset,
 	plan.HalfOpen:    (*arena).halfOpen,
 	plan.Kill:        (*arena).kill,
-	plan.KillHolder:  (*arena).killHolders,
+	plan.KillHolder:  (*arena).killReplicas,
 	plan.Pause:       (*arena).pause,
-	plan.PauseHolder: (*arena).pauseHolders,
+	plan.PauseHolder: (*arena).pauseReplicas,
 	plan.Suspend:     (*arena).suspend,
 	plan.Clock:       (*arena).setClocks,
 	plan.ClockJump:   (*arena).jumpClocks,

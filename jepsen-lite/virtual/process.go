@@ -12,14 +12,14 @@ import (
 )
 
 // A process is one incarnation of a replica: its work, over a client of the
-// cluster, on a host and a clock of its own. It can be paused, as SIGSTOP
-// does, and die.
+// cluster, on a host and a clock of its own, or over the node that it embeds. It
+// can be paused, as SIGSTOP does, and die.
 type process struct {
 	arena  *arena
 	name   string
 	host   *Host
-	clock  *Clock
-	client *node.Client
+	still  *standstill  // of the node that it embeds, if it does
+	client *node.Client // nil if it embeds a node
 	work   *workload.Process
 
 	mu      sync.Mutex
@@ -29,23 +29,49 @@ type process struct {
 }
 
 func (a *arena) startProcess(name string) (*process, error) {
-	p := &process{arena: a, name: name, host: a.net.Host(name), clock: a.newClock(name)}
+	p := &process{arena: a, name: name}
 	p.changed = sync.NewCond(&p.mu)
-	clock := pausable{p.clock, p}
-	client, err := node.Dial(node.ClientConfig{Addrs: a.addrs, Network: p.host, Clock: clock, Logger: a.logger(name)})
+	store, clock, err := p.connect()
 	if err != nil {
 		return nil, fmt.Errorf("start replica %s: %w", name, err)
 	}
-	p.client = client
 	p.work, err = workload.Start(a.ctx, workload.Config{
-		Name: name, Plan: a.plan, Store: client, Clock: clock, Journal: journal{a}, Copies: a.copies,
+		Name: name, Plan: a.plan, Store: store, Clock: clock, Journal: journal{a}, Copies: a.copies,
 		Folder: a.folder, Pass: p.pass, Logger: a.logger(name),
 	})
 	if err != nil {
-		_ = client.Close() // it was never used
+		p.disconnect()
 		return nil, err
 	}
 	return p, nil
+}
+
+// connect returns the cluster as the process reaches it, and its clock.
+func (p *process) connect() (tenure.Store, workload.Clock, error) {
+	a := p.arena
+	if s := a.serverOf(p.name); s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.node == nil {
+			return nil, nil, fmt.Errorf("the node %s, which it embeds, is down", s.name)
+		}
+		p.host, p.still = s.host, s.still
+		return s.node, pausable{s.clock.Clock, p}, nil
+	}
+	p.host = a.net.Host(p.name)
+	clock := pausable{a.newClock(p.name), p}
+	client, err := node.Dial(node.ClientConfig{Addrs: a.addrs, Network: p.host, Clock: clock, Logger: a.logger(p.name)})
+	if err != nil {
+		return nil, nil, err
+	}
+	p.client = client
+	return client, clock, nil
+}
+
+func (p *process) disconnect() {
+	if p.client != nil {
+		_ = p.client.Close() // it has nothing to say
+	}
 }
 
 // pass blocks while the process is paused, and reports whether it lives.
@@ -53,12 +79,20 @@ func (p *process) pass(at workload.Point) bool {
 	if at != "" {
 		p.arena.spring(p, at)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.paused > 0 && !p.dead {
-		p.changed.Wait()
+	for {
+		p.mu.Lock()
+		for p.paused > 0 && !p.dead {
+			p.changed.Wait()
+		}
+		dead := p.dead
+		p.mu.Unlock()
+		switch {
+		case dead || !p.still.pass():
+			return false
+		case p.free():
+			return true
+		}
 	}
-	return !p.dead
 }
 
 // pause stops the process, once more; resume takes one pause back.
@@ -94,7 +128,7 @@ func (p *process) kill() {
 // close ends the process. One that lives releases all that it holds.
 func (p *process) close() {
 	p.work.Close()
-	_ = p.client.Close() // it has nothing to say
+	p.disconnect()
 }
 
 // A pausable is the clock of a process: it goes on while the process is

@@ -25,6 +25,7 @@ type server struct {
 	joins bool // it was removed from the cluster and joins it anew
 	host  *Host
 	still *standstill
+	clock stillClock
 	node  *node.Node // nil while it is down
 	runs  int        // incarnations so far
 
@@ -80,8 +81,9 @@ func (s *server) disk() *Disk {
 func (s *server) start() error {
 	a := s.arena
 	host, still := a.net.Host(s.name), newStandstill()
+	clock := stillClock{a.newClock(s.name), still}
 	cfg := node.Config{
-		ID: s.name, Listen: addr(s.name), Storage: stillDisk{s.disk(), still}, Network: host, Clock: stillClock{a.newClock(s.name), still},
+		ID: s.name, Listen: addr(s.name), Storage: stillDisk{s.disk(), still}, Network: host, Clock: clock,
 		ElectionTimeout: time.Duration(a.plan.Election), DiskTimeout: diskTimeout, SnapshotThreshold: a.plan.Snapshot, Logger: a.logger(s.name),
 	}
 	if s.joining() {
@@ -96,9 +98,10 @@ func (s *server) start() error {
 		return fmt.Errorf("start node %s: %w", s.name, err)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.host, s.still, s.node = host, still, n
+	s.host, s.still, s.clock, s.node = host, still, clock, n
 	s.runs++
+	s.mu.Unlock()
+	s.embed()
 	return nil
 }
 
@@ -111,10 +114,14 @@ func (s *server) crash() {
 	if n == nil {
 		return
 	}
+	bury := s.bereave()
 	host.Die()
 	s.disk().Crash()
 	still.end()
-	s.arena.left.Go(func() { _ = n.Close() }) // its disk is gone: that is an error
+	s.arena.left.Go(func() {
+		_ = n.Close() // its disk is gone: that is an error
+		bury()
+	})
 }
 
 // joining reports whether the node was removed and joins anew.

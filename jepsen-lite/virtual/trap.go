@@ -67,8 +67,16 @@ func (a *arena) hold(f *plan.Fault, p *process, over time.Duration) {
 	id := a.nextID()
 	a.record(history.Event{Kind: history.Fault, F: f.Kind, ID: id, Targets: []string{p.name}, Msg: "at " + f.Point})
 	heal := p.resume
-	if f.Kind == plan.KillSuccessor {
-		heal = a.killHolders(f, []string{p.name})
+	host := []string{a.plan.HostOf(p.name)}
+	switch {
+	case f.Kind == plan.KillSuccessor:
+		heal = a.killReplicas(f, host)
+	case a.serverOf(p.name) != nil:
+		goOn := a.pause(f, host)
+		heal = func() {
+			goOn()
+			p.resume()
+		}
 	}
 	a.sleep(min(time.Duration(f.For), over-a.now()))
 	heal()

@@ -52,7 +52,7 @@ func (p *Process) nudge() {
 // half times it. In a shorter one the jumps of clocks that the usual bears may
 // be too many.
 func otherTTL(rng *rand.Rand, usual time.Duration) time.Duration {
-	shortest := max(usual/2, tenure.MinTTL)
+	shortest := max((usual / 2).Truncate(time.Millisecond), tenure.MinTTL)
 	if rng.IntN(3) == 0 {
 		return shortest
 	}
