@@ -14,12 +14,12 @@ const wholeTable = time.Minute
 // How long a plan's own node is away, and is left alone before and after: time
 // enough for another leader, and for so many entries that it needs a snapshot.
 const (
-	nodeAway = 8 * time.Second
+	nodeAway = 9 * time.Second
 	calmAway = 3 * time.Second
-	// mostEntries is how many entries lead to a snapshot, at most: a node that
-	// is away misses more. Real disks take fewer entries a second.
-	mostEntries     = 100
-	mostEntriesReal = 25
+	// mostEntries is how many entries lead to a snapshot, at most, so that every
+	// look whether one is due finds that it is. A node that is away misses more
+	// than the log keeps behind it.
+	mostEntries = 25
 )
 
 // coverage says what the run must have had to mean anything, and sees to it
@@ -38,8 +38,8 @@ func (d *drawing) coverage(given bool) {
 	if p.writes() || p.Works(Batches) {
 		d.call(check.ForgetsDone)
 	}
-	d.loseLeader(given)
-	d.loseHolder(given)
+	from, to := d.loseLeader(given)
+	d.loseHolder(given, from, to)
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 }
 
@@ -53,37 +53,40 @@ func (d *drawing) call(rows ...string) {
 }
 
 // loseLeader takes the leader away until another one leads and the log that it
-// lacks is gone.
-func (d *drawing) loseLeader(given bool) {
+// lacks is gone. Nothing else strikes nodes between the instants that it
+// returns.
+func (d *drawing) loseLeader(given bool) (from, to time.Duration) {
 	p := d.plan
 	f := Fault{Targets: []string{Leader}, For: Duration(nodeAway)}
 	switch f.Kind = d.oneOf(given, Kill, Partition, Pause); f.Kind {
 	case "":
-		return
+		return 0, 0
 	case Partition:
 		f.Targets = both([]string{Leader}, d.nodes())
 	}
 	p.Snapshot = min(p.Snapshot, mostEntries)
-	if p.Arena == Process {
-		p.Snapshot = min(p.Snapshot, mostEntriesReal)
-	}
-	latest := time.Duration(p.Safety) - nodeAway - calmAway
-	f.At = Duration(time.Duration(p.TTL) + calmAway + d.between(time.Millisecond, latest-time.Duration(p.TTL)-calmAway))
-	from, to := time.Duration(f.At)-calmAway, f.Ends()+calmAway
+	f.At = d.within(time.Duration(p.TTL)+calmAway, time.Duration(p.Safety)-nodeAway-calmAway)
+	from, to = time.Duration(f.At)-calmAway, f.Ends()+calmAway
 	p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 		k, _ := kindOf(other.Kind)
 		return (k.nodes || k.links || p.downs(k, &other)) && time.Duration(other.At) <= to && other.Ends() >= from
 	})
 	p.Faults = append(p.Faults, f)
 	d.call(check.LeaderChanges, check.Snapshots, check.UnknownOutcomes)
+	return from, to
+}
+
+// within draws an instant from low to less than high.
+func (d *drawing) within(low, high time.Duration) Duration {
+	return Duration((low + time.Duration(d.rng.Int64N(int64(high-low)))).Truncate(time.Millisecond))
 }
 
 // loseHolder lets replicas stand still, while they hold a key and write to it,
-// for longer than a TTL.
-func (d *drawing) loseHolder(given bool) {
+// for longer than a TTL, if possible not while the leader is away.
+func (d *drawing) loseHolder(given bool, from, to time.Duration) {
 	p := d.plan
 	if p.writes() && d.oneOf(given, PauseGate) != "" {
-		d.pauseAtGate()
+		d.pauseAtGate(from, to)
 		d.call(check.Takeovers, check.SecondGates, check.HolderPauses)
 		return
 	}
@@ -104,13 +107,19 @@ const manyLapses = 5
 
 // pauseAtGate has two replicas stand still in the midst of a write, one after
 // the other: one may be let go by a holder that nobody waits behind.
-func (d *drawing) pauseAtGate() {
+func (d *drawing) pauseAtGate(from, to time.Duration) {
 	p := d.plan
 	room := (time.Duration(p.Safety) - 4*time.Duration(p.TTL)) / 3
 	for i, point := range []string{BeforeWrite, AfterWrite} {
 		replicas := d.replicas()[p.Embedded%p.Replicas:] // without a node, so that only they stand still
 		f := Fault{Kind: PauseGate, Targets: d.some(replicas, 1), For: 2 * p.TTL, Point: point}
-		f.At = Duration(time.Duration(p.TTL) + time.Duration(i)*room + d.between(time.Millisecond, room))
+		for range 10 {
+			first := time.Duration(p.TTL) + time.Duration(i)*room
+			f.At = d.within(first, first+room)
+			if time.Duration(f.At) > to || f.Ends() < from {
+				break
+			}
+		}
 		p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 			k, _ := kindOf(other.Kind)
 			return k.replicas && !k.nodes && other.At < f.At+f.For && other.Ends() > time.Duration(f.At) &&
