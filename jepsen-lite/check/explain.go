@@ -3,6 +3,7 @@ package check
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,8 @@ type Explanation struct {
 	Chains  []string `json:"chains,omitempty"` // of each tenure near it: sent, granted, fence, gates, ack
 	Faults  []string `json:"faults,omitempty"` // that stood from two TTLs before it
 	Leaders []string `json:"leaders,omitempty"`
-	Clocks  []string `json:"clocks,omitempty"` // that ran with another rate than true time
+	Clocks  []string `json:"clocks,omitempty"` // that ran with another rate than true time, stood still or jumped
+	Logs    []string `json:"logs,omitempty"`   // of the nodes and of who took part, in the run's folder
 	Around  []string `json:"around"`           // lines of the history, the proof marked with >
 	Run     string   `json:"run"`
 	Replay  string   `json:"replay,omitempty"`
@@ -49,11 +51,12 @@ func Explain(h *history.History, v Violation) Explanation {
 			continue
 		}
 		x.Faults = append(x.Faults, describeFault(s))
-		if s.Event.Rate != 0 {
-			x.Clocks = append(x.Clocks, fmt.Sprintf("%s: rate %v", strings.Join(s.Event.Targets, ", "), s.Event.Rate))
+		if clock := describeClock(s.Event); clock != "" {
+			x.Clocks = append(x.Clocks, fmt.Sprintf("%s: %s", strings.Join(s.Event.Targets, ", "), clock))
 		}
 	}
 	x.Leaders = leaders(h, from, to)
+	x.Logs = logs(h, v)
 	x.Around = around(h, v)
 	return x
 }
@@ -64,6 +67,40 @@ func describeFault(s history.Span) string {
 		text += ": " + s.Event.Msg
 	}
 	return text
+}
+
+// describeClock tells what a fault does to clocks, "" if nothing.
+func describeClock(e *history.Event) string {
+	switch {
+	case e.F == "clock-jump":
+		return "jumped ahead"
+	case e.F == "suspend":
+		return "stood still, or counted the time of a suspension"
+	case e.F == "clock" && e.Rate == 0:
+		return "stood still"
+	case e.Rate != 0:
+		return fmt.Sprintf("rate %v", e.Rate)
+	}
+	return ""
+}
+
+// logs names the files in which the nodes, and the replicas in the proof, log.
+func logs(h *history.History, v Violation) []string {
+	hosts := make(map[string]bool)
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case e.Kind == history.Leader, e.Kind == history.Sum:
+			hosts[e.Node] = true
+		case strings.HasPrefix(e.Client, "r") && !strings.HasPrefix(e.Client, "reader") && slices.Contains(v.Lines, e.Line):
+			hosts[e.Client] = true
+		}
+	}
+	var files []string
+	for _, host := range keysOf(hosts) {
+		files = append(files, "log/"+host+".log")
+	}
+	return files
 }
 
 // chains tells each tenure of a key that was held between two instants, step
@@ -103,7 +140,11 @@ func (t *Tenure) chain(from time.Duration) string {
 		links = append(links[:mostLinks], fmt.Sprintf("... and %d more", cut))
 	}
 	if t.Stop != nil {
-		links = append(links, fmt.Sprintf("stop %s (%s)", at(t.Stop.T), t.Stop.Msg))
+		why := t.Stop.Msg
+		if t.Stop.Kind == history.Invoke {
+			why = t.Stop.F + " sent"
+		}
+		links = append(links, fmt.Sprintf("stop %s (%s)", at(t.Stop.T), why))
 	}
 	return fmt.Sprintf("%s epoch %d of %s: %s", t.Key, t.Epoch, t.Owner, strings.Join(links, " -> "))
 }
@@ -187,7 +228,7 @@ func (x Explanation) String() string {
 	for _, part := range []struct {
 		title string
 		lines []string
-	}{{"chains", x.Chains}, {"faults", x.Faults}, {"leaders", x.Leaders}, {"clocks", x.Clocks}, {"history", x.Around}} {
+	}{{"chains", x.Chains}, {"faults", x.Faults}, {"leaders", x.Leaders}, {"clocks", x.Clocks}, {"logs", x.Logs}, {"history", x.Around}} {
 		if len(part.lines) == 0 {
 			continue
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ type chart struct {
 	Median  string // points of a polyline
 	High    string // of the 99th percentile
 	Slowest time.Duration
+	Owned   string // points of a polyline: which share of the keys that are drawn had an owner
 	Stacks  []stack
 	Most    int // operations in a bucket
 }
@@ -58,6 +60,8 @@ func (r *Report) chart(tl *timeline) *chart {
 		c.Slowest = max(c.Slowest, c.Stacks[i].percentile)
 	}
 	c.draw(tl)
+	c.owned(tl)
+	c.Slowest = c.Slowest.Round(time.Millisecond)
 	return c
 }
 
@@ -107,4 +111,26 @@ func (c *chart) draw(tl *timeline) {
 
 func (c *chart) latency(d time.Duration) float64 {
 	return chartHeight - float64(d)/float64(max(1, c.Slowest))*(chartHeight-6)
+}
+
+// owned draws which share of the keys had an owner in the middle of each
+// bucket.
+func (c *chart) owned(tl *timeline) {
+	owned := make([]int, len(c.Stacks))
+	bucket := tl.x(c.Bucket)
+	for _, l := range tl.Lanes {
+		last := -1 // bars of a key may overlap
+		for _, b := range l.Bars {
+			first := max(last+1, int(math.Ceil(b.X/bucket-0.5)))
+			for i := first; i < len(owned) && (float64(i)+0.5)*bucket < b.X+b.W; i++ {
+				owned[i]++
+				last = i
+			}
+		}
+	}
+	var points strings.Builder
+	for i, n := range owned {
+		fmt.Fprintf(&points, "%.1f,%.1f ", (float64(i)+0.5)*bucket, chartHeight-float64(n)/float64(max(1, len(tl.Lanes)))*(chartHeight-2))
+	}
+	c.Owned = points.String()
 }

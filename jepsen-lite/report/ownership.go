@@ -33,6 +33,7 @@ func (tl *timeline) ownership(h *history.History) map[string][]bar {
 
 func (tl *timeline) owned(owner string, epoch uint64, from, to time.Duration) bar {
 	b := bar{X: tl.x(from), W: tl.w(from, to), Colour: colour(owner)}
+	b.Full = fmt.Sprintf("%d %s", epoch, owner)
 	if b.W > 26 {
 		b.Text = fmt.Sprintf("%d", epoch)
 	}

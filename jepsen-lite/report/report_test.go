@@ -105,7 +105,7 @@ func TestHTML(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	for _, want := range []string{"violation</span>", "held by two owners from", `id="v1"`, `href="#v1"`, "overlap of 305ms", ">k1</text>"} {
+	for _, want := range []string{"violation</span>", "held by two owners from", `id="v1"`, `href="#v1"`, "overlap of 305ms", ">k1</text>", `data-show="v1"`, `data-mark="v1"`, `id="reset"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -130,7 +130,7 @@ func TestHTMLEscapes(t *testing.T) {
 	if err := report.New(h, check.Judge(h)).HTML(&b); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(b.String(), "<script") || strings.Contains(b.String(), "<b>k") || strings.Contains(b.String(), "<i>") {
+	if strings.Contains(b.String(), "<script>x") || strings.Contains(b.String(), "<script>alert") || strings.Contains(b.String(), "<b>k") || strings.Contains(b.String(), "<i>") {
 		t.Error("markup of a history is markup of the page")
 	}
 }

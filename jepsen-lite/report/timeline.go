@@ -49,6 +49,7 @@ type bar struct {
 	X, W, Y float64
 	Colour  string
 	Text    string
+	Full    string // what Text is if there is room for it
 	Title   string
 }
 
