@@ -25,6 +25,9 @@ type Defect struct {
 	// Survives says why the harness does not see it; "" if it must.
 	Survives string
 	Seeds    int // that are tried, from 1
+	// Stories names the folder of the package whose stories expose the defect,
+	// for code that nothing in an arena reaches yet; "" if a plan does.
+	Stories string
 	// Takes is how long it took to catch it when that was last measured,
 	// without building; 0 is unknown.
 	Takes time.Duration
@@ -82,8 +85,21 @@ func Cheapest(all []Defect, n int) []Defect {
 	return sorted
 }
 
+// Arena names where the defect is tried.
+func (d *Defect) Arena() string {
+	if d.Stories != "" {
+		return Stories + " of " + d.Stories
+	}
+	return d.Plan(1).Arena
+}
+
 // Faults names the kinds of faults of the defect's plans.
-func (d *Defect) Faults() []string { return d.Plan(1).Kinds }
+func (d *Defect) Faults() []string {
+	if d.Stories != "" {
+		return nil
+	}
+	return d.Plan(1).Kinds
+}
 
 // Plan returns the plan of a seed. It calls for no coverage: whether the defect
 // is seen is all that matters.

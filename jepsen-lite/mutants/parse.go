@@ -50,6 +50,8 @@ func (d *Defect) set(field, value string) (err error) {
 		d.draw.Workload = strings.Split(value, ",")
 	case "plan":
 		d.fixed, err = readPlan(value)
+	case "stories":
+		d.Stories, d.Seeds, d.Expects = value, 1, []string{Stories}
 	case "takes":
 		d.Takes, err = time.ParseDuration(value)
 	case "duration":
@@ -130,9 +132,12 @@ func (d *Defect) validate() error {
 		return fmt.Errorf("%d seeds must be at least 1", d.Seeds)
 	}
 	for _, name := range d.Expects {
-		if !slices.ContainsFunc(check.All, func(c check.Checker) bool { return c.Name == name }) {
+		if !slices.ContainsFunc(check.All, func(c check.Checker) bool { return c.Name == name }) && name != Stories {
 			return fmt.Errorf("there is no checker %q", name)
 		}
+	}
+	if d.Stories != "" {
+		return nil
 	}
 	return d.Plan(1).Validate()
 }

@@ -42,6 +42,10 @@ type Runner struct {
 // violation or the [Budget] is used up; then it runs the same plans without the
 // defect.
 func (r *Runner) Try(ctx context.Context, d *Defect) (*Row, error) {
+	dir := filepath.Join(r.Dir, d.Name)
+	if d.Stories != "" {
+		return r.tryStories(ctx, d, dir)
+	}
 	if r.clean == "" {
 		clean, err := r.Source.Build(ctx, nil, filepath.Join(r.Dir, "clean"))
 		if err != nil {
@@ -49,7 +53,6 @@ func (r *Runner) Try(ctx context.Context, d *Defect) (*Row, error) {
 		}
 		r.clean = clean
 	}
-	dir := filepath.Join(r.Dir, d.Name)
 	if _, err := os.Stat(dir); err == nil {
 		return nil, fmt.Errorf("%s holds the runs of before: name another folder", dir)
 	}
@@ -63,6 +66,27 @@ func (r *Runner) Try(ctx context.Context, d *Defect) (*Row, error) {
 	}
 	if err := row.withoutDefect(ctx, r.clean, dir); err != nil {
 		return nil, fmt.Errorf("without defect %s: %w", d.Name, err)
+	}
+	return row, nil
+}
+
+// tryStories tells the stories of the defect's package with it and without it.
+func (r *Runner) tryStories(ctx context.Context, d *Defect, dir string) (*Row, error) {
+	row := &Row{Defect: d, Runs: 1}
+	for _, with := range []struct {
+		planted *Defect
+		folder  string
+		seen    *Seen
+	}{{nil, "clean", &row.Clean}, {d, "planted", &row.Seen}} {
+		binary, err := r.Source.BuildStories(ctx, d.Stories, with.planted, filepath.Join(dir, with.folder))
+		if err != nil {
+			return nil, err
+		}
+		start := time.Now()
+		if *with.seen, err = r.Source.tellStories(ctx, binary, d); err != nil {
+			return nil, fmt.Errorf("defect %s: %w", d.Name, err)
+		}
+		row.Took = time.Since(start)
 	}
 	return row, nil
 }

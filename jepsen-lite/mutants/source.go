@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -60,24 +61,39 @@ func (s *Source) Plant(d *Defect) (map[string]string, error) {
 // Build builds the harness with a defect, or without one for nil, in a folder,
 // and returns the binary's path.
 func (s *Source) Build(ctx context.Context, d *Defect, dir string) (string, error) {
+	// What a debugger needs is most of the time that linking takes.
+	return s.build(ctx, d, dir, "jepsen-lite", "build", "-buildvcs=false", "-ldflags=-w", "./cmd/jepsen-lite")
+}
+
+// BuildStories likewise builds the tests of a package.
+func (s *Source) BuildStories(ctx context.Context, folder string, d *Defect, dir string) (string, error) {
+	return s.build(ctx, d, dir, "stories", "test", "-c", "-ldflags=-w", "./"+folder)
+}
+
+// build runs a command of go that makes a binary of the package that is its last
+// argument.
+func (s *Source) build(ctx context.Context, d *Defect, dir, name string, args ...string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
-	binary := filepath.Join(dir, "jepsen-lite")
-	// What a debugger needs is most of the time that linking takes.
-	args := []string{"build", "-buildvcs=false", "-ldflags=-w", "-o", binary}
+	binary, last := filepath.Join(dir, name), len(args)-1
+	flags := append(slices.Clone(args[:last]), "-o", binary)
 	if d != nil {
 		overlay, err := s.overlay(d, dir)
 		if err != nil {
 			return "", err
 		}
-		args = append(args, "-overlay", overlay)
+		flags = append(flags, "-overlay", overlay)
 	}
-	build := exec.CommandContext(ctx, "go", append(args, "./cmd/jepsen-lite")...)
+	build := exec.CommandContext(ctx, "go", append(flags, args[last])...)
 	build.WaitDelay = time.Second
 	build.Dir = s.root
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build %s: %w\n%s", strings.Join(args[1:], " "), err, out)
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(build.Args[1:], " "), err, out)
 	}
 	return binary, nil
 }

@@ -16,7 +16,7 @@ func WriteTable(w io.Writer, rows []*Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "DEFECT\tARENA\tFAULTS\tCAUGHT BY\tRUNS\tTIME\tWITHOUT IT")
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%v\t%s\n", r.Defect.Name, r.Defect.Plan(1).Arena,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%v\t%s\n", r.Defect.Name, r.Defect.Arena(),
 			strings.Join(r.Defect.Faults(), ","), r.caughtBy(), r.Runs, r.Took.Round(100*time.Millisecond), r.Clean.Verdict)
 	}
 	if err := t.Flush(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	jepsenlite "example.com/tenure/jepsen-lite"
@@ -24,6 +25,29 @@ type Seen struct {
 	Verdict  check.Verdict
 	Checkers []string // that saw a violation
 	Text     string   // of the first violation
+}
+
+// Stories stands in place of a checker for a defect that the stories of a
+// package expose.
+const Stories = "stories"
+
+// tellStories runs the stories of the defect's package, which binary has been
+// built of.
+func (s *Source) tellStories(ctx context.Context, binary string, d *Defect) (Seen, error) {
+	run := exec.CommandContext(ctx, binary, "-test.run", "^TestStories$")
+	run.WaitDelay = time.Second
+	run.Dir = filepath.Join(s.root, filepath.FromSlash(d.Stories))
+	said, err := run.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return Seen{}, ctx.Err()
+	case err == nil:
+		return Seen{Verdict: check.Valid}, nil
+	case errors.As(err, &exit) && strings.Contains(string(said), "--- FAIL: TestStories/"):
+		return Seen{Verdict: check.Violated, Checkers: []string{Stories}, Text: string(said)}, nil
+	}
+	return Seen{}, fmt.Errorf("run the stories of %s: %w\n%s", d.Stories, err, said)
 }
 
 // carryOut runs a defect's plan with a binary. An error is for what says
