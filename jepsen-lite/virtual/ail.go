@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"example.com/tenure/jepsen-lite/plan"
-	"example.com/tenure/node"
 )
 
 // diskTimeout is how long the disk of a node may hang before the node stops
@@ -14,23 +13,23 @@ const diskTimeout = 5 * time.Second
 // failDisks makes the disks of nodes fail. A node stops for good as soon as a
 // write does; once the disk works again it is started anew.
 func (a *arena) failDisks(_ *plan.Fault, names []string) func() {
-	return a.onDisks(names, (*Disk).Fail, func(*node.Node) bool { return true })
+	return a.onDisks(names, (*Disk).Fail, (*server).crash)
 }
 
 // fillDisks leaves no room on the disks of nodes, which has the same effect.
 func (a *arena) fillDisks(_ *plan.Fault, names []string) func() {
-	return a.onDisks(names, (*Disk).Fill, func(*node.Node) bool { return true })
+	return a.onDisks(names, (*Disk).Fill, (*server).crash)
 }
 
 // hangDisks makes the disks of nodes hang. A node that has stopped for it is
 // started anew.
 func (a *arena) hangDisks(_ *plan.Fault, names []string) func() {
-	return a.onDisks(names, (*Disk).Hang, func(n *node.Node) bool { return n.Err() != nil })
+	return a.onDisks(names, (*Disk).Hang, func(*server) {})
 }
 
-// onDisks takes a fault of disks and returns what heals it. Nodes for which
-// that is so are started anew then.
-func (a *arena) onDisks(names []string, take func(*Disk) func(), anew func(*node.Node) bool) func() {
+// onDisks takes a fault of disks and returns what heals it, after which is
+// called with each server's turn.
+func (a *arena) onDisks(names []string, take func(*Disk) func(), after func(*server)) func() {
 	heals := make([]func(), len(names))
 	for i, name := range names {
 		s := a.nodes[name]
@@ -41,9 +40,7 @@ func (a *arena) onDisks(names []string, take func(*Disk) func(), anew func(*node
 			heal()
 			a.probeDisk(name, disk)
 			s.turn <- struct{}{}
-			if n, _ := s.running(); n != nil && anew(n) {
-				s.crash()
-			}
+			after(s)
 			<-s.turn
 			a.restart(s)
 		}
@@ -90,6 +87,13 @@ func (s *server) excuse() *Disk {
 	s.struck()
 	s.excused[s.runs] = true
 	return s.disks[len(s.disks)-1]
+}
+
+// mayStopNow excuses the present incarnation.
+func (s *server) mayStopNow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.excused[s.runs] = true
 }
 
 // mayStop reports whether an incarnation has an excuse to stop by itself.

@@ -24,15 +24,31 @@ func (a *arena) flipBits(_ *plan.Fault, names []string) func() {
 
 func (a *arena) flipBit(s *server) (heal func()) {
 	a.bringDown(s)
-	disk := s.disk()
 	s.turn <- struct{}{}
+	disk := s.disk()
 	of, back, err := disk.Flip()
-	if err != nil {
+	switch {
+	case err != nil:
 		a.fail("flip a bit of %s: %w", s.name, err)
 		back = func() {}
+	case of == "":
+		a.note("no bit of " + s.name + " flips: its disk is empty")
+	default:
+		a.probeFlip(s, of)
 	}
-	err = s.start()
 	<-s.turn
+	return func() {
+		if of == "" || disk.draw(2) == 0 || !a.rejoin(s) {
+			back()
+			a.restart(s)
+		}
+	}
+}
+
+// probeFlip starts a node from a disk with a flipped bit. The caller holds the
+// server's turn.
+func (a *arena) probeFlip(s *server, of part) {
+	err := s.start()
 	switch {
 	case err == nil && of != inSnapshot:
 		a.breach(s.name, "starts, and a bit is flipped in %s", of)
@@ -40,12 +56,8 @@ func (a *arena) flipBit(s *server) (heal func()) {
 		a.breach(s.name, "does not name what is damaged, which is %s: %v", of, err)
 	case err != nil:
 		a.note(err.Error())
-	}
-	return func() {
-		if disk.draw(2) == 0 || !a.rejoin(s) {
-			back()
-			a.restart(s)
-		}
+	default:
+		s.mayStopNow() // other faults may strike its disk
 	}
 }
 

@@ -29,7 +29,8 @@ const (
 )
 
 // Flip flips a bit of what the disk has kept, while nobody has it open, and
-// returns of what. The returned function flips it back.
+// returns of what: "" if it has neither entries nor snapshots. The returned
+// function flips it back.
 func (d *Disk) Flip() (of part, back func(), err error) {
 	stores, err := d.kept.Open(hclog.NewNullLogger())
 	if err != nil {
@@ -50,6 +51,8 @@ func (d *Disk) Flip() (of part, back func(), err error) {
 		return "", nil, err
 	}
 	switch choice := d.draw(4); {
+	case last == 0 && len(snapshots) == 0:
+		return "", func() {}, nil
 	case choice < 2 && last > 0:
 		f.of, f.entry = inEntry, first+uint64(d.draw(int(last-first+1)))
 	case choice == 2 && len(snapshots) > 0:

@@ -95,6 +95,9 @@ func TestFlip(t *testing.T) {
 			t.Errorf("seed %d: it was not flipped back", seed)
 		}
 	}
+	if of, _, err := NewDisk(1, func(uint64) {}, func() {}).Flip(); of != "" || err != nil {
+		t.Errorf("a bit of %q of an empty disk flips, %v", of, err)
+	}
 	for _, of := range []part{inEntry, inStable, inSnapshot} {
 		if parts[of] == 0 {
 			t.Errorf("no bit flips in %s", of)

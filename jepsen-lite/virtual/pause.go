@@ -39,11 +39,6 @@ func (a *arena) standStill(s *server) (goOn func()) {
 		still.release()
 		host.Thaw()
 		time.Sleep(leeway) // for one that is about to stop
-		s.turn <- struct{}{}
-		if now, _ := s.running(); now == n && n.Err() != nil {
-			s.crash()
-		}
-		<-s.turn
 		a.restart(s)
 		if undisturbed := s.undisturbed(run); undisturbed() && !a.answers(s.name) && undisturbed() {
 			a.fail("node %s goes on and does not answer", s.name)

@@ -131,13 +131,14 @@ func (s *server) joining() bool {
 	return s.joins
 }
 
-// revive starts the node unless it is up or has to stay down, and returns
-// which incarnation that is, 0 if none was started.
+// revive starts the node unless it is up or has to stay down, and returns which
+// incarnation that is, 0 if none was started. One that has stopped by itself,
+// and may have, is started anew. The caller holds the server's turn.
 func (s *server) revive() (run int, err error) {
-	s.mu.Lock()
-	idle := s.down == 0 && s.node == nil
-	s.mu.Unlock()
-	if !idle {
+	if n, run := s.running(); n != nil && n.Err() != nil && s.mayStop(run) && !s.staysDown() {
+		s.crash()
+	}
+	if n, _ := s.running(); n != nil || s.staysDown() {
 		return 0, nil
 	}
 	if err := s.start(); err != nil {
@@ -145,6 +146,13 @@ func (s *server) revive() (run int, err error) {
 	}
 	_, run = s.running()
 	return run, nil
+}
+
+// staysDown reports whether a fault keeps the node down.
+func (s *server) staysDown() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.down > 0
 }
 
 // stands reports whether an incarnation is up and nothing strikes it.
