@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,11 +13,19 @@ import (
 type host struct {
 	nemesis *Nemesis
 	name    string
+	sprung  atomic.Int32 // traps that its process has walked into, and that hold it
 
-	mu     sync.Mutex // held while it is struck or healed
-	down   int        // faults that keep it down
-	paused int        // faults that pause the present process
-	run    int        // its processes so far
+	turn   chan struct{} // has room for whoever strikes or heals it
+	down   int           // faults that keep it down
+	paused int           // faults that pause the present process
+	run    int           // its processes so far
+}
+
+// take waits until nobody else strikes or heals the host; it is given back by
+// the returned function.
+func (h *host) take() (give func()) {
+	h.turn <- struct{}{}
+	return func() { <-h.turn }
 }
 
 func (n *Nemesis) host(name string) *host {
@@ -24,7 +33,7 @@ func (n *Nemesis) host(name string) *host {
 	defer n.mu.Unlock()
 	h := n.hosts[name]
 	if h == nil {
-		h = &host{nemesis: n, name: name}
+		h = &host{nemesis: n, name: name, turn: make(chan struct{}, 1)}
 		n.hosts[name] = h
 	}
 	return h
@@ -67,8 +76,7 @@ func all(names []string, f func(i int) error) error {
 
 // kill ends the process and keeps the host down, once more.
 func (h *host) kill(ctx context.Context) (run int, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.take()()
 	if h.down++; h.down > 1 {
 		return h.run, nil
 	}
@@ -83,8 +91,7 @@ func (h *host) kill(ctx context.Context) (run int, err error) {
 // restart starts the host again when the last fault that keeps it down is
 // over.
 func (h *host) restart(ctx context.Context, _ int) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.take()()
 	if h.down--; h.down > 0 || ctx.Err() != nil {
 		return nil
 	}
@@ -96,8 +103,7 @@ func (h *host) restart(ctx context.Context, _ int) error {
 
 // pause stops the process, once more. A host that is down has none.
 func (h *host) pause(ctx context.Context) (run int, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.take()()
 	if h.down > 0 {
 		return -1, nil
 	}
@@ -113,8 +119,7 @@ func (h *host) pause(ctx context.Context) (run int, err error) {
 // resume lets the process that was stopped go on, unless it was killed, when
 // the last fault that stops it is over.
 func (h *host) resume(ctx context.Context, run int) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.take()()
 	if run != h.run {
 		return nil
 	}
@@ -128,14 +133,14 @@ func (h *host) resume(ctx context.Context, run int) error {
 }
 
 // await probes the host until it is in a state, which the system may take a
-// moment to bring about.
+// moment to bring about. One that runs may stop itself in a trap at once.
 func (h *host) await(ctx context.Context, want State) error {
 	for begun := time.Now(); ; {
 		s, err := h.nemesis.Hosts.State(h.name)
 		switch {
 		case err != nil:
 			return err
-		case s == want || ctx.Err() != nil:
+		case s == want || want == Running && s == Stopped && h.sprung.Load() > 0 || ctx.Err() != nil:
 			return nil
 		case time.Since(begun) > settling:
 			return fmt.Errorf("it is %v where it must be %v", s, want)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,6 +154,54 @@ func TestTraps(t *testing.T) {
 			t.Errorf("got %q with %d events, want %q", f.log, len(f.events), want)
 		}
 	})
+}
+
+// A process that is resumed may walk into a trap before anybody has looked
+// whether it goes on.
+func TestTrapAfterResume(t *testing.T) {
+	gate := fault(plan.PauseGate, 0, 3*time.Second, "r1")
+	gate.Point = plan.AfterWrite
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake()
+		n := nemesis.Nemesis{
+			Plan: &plan.Plan{
+				Safety: plan.Duration(10 * time.Second), Faults: []plan.Fault{gate, fault(plan.PauseHolder, time.Second, time.Second, "r1")},
+			},
+			Hosts: &trapdoor{fake: f, fallen: make(chan struct{})}, Journal: f,
+		}
+		if err := n.Strike(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var done []string
+		for _, line := range f.log {
+			verb, _, _ := strings.Cut(line, " ")
+			done = append(done, verb)
+		}
+		if want := []string{"pause", "resume", "stop", "pause", "resume"}; !slices.Equal(done, want) {
+			t.Errorf("got %q, want %q", f.log, want)
+		}
+	})
+}
+
+// A trapdoor stops a process as soon as it goes on for the first time.
+type trapdoor struct {
+	*fake
+	once   sync.Once
+	fallen chan struct{}
+}
+
+func (d *trapdoor) Resume(ctx context.Context, host string) error {
+	err := d.fake.Resume(ctx, host)
+	d.once.Do(func() {
+		err = d.set("stop", host, nemesis.Stopped)
+		close(d.fallen)
+	})
+	return err
+}
+
+func (d *trapdoor) StopAt(context.Context, string, string) error {
+	<-d.fallen
+	return nil
 }
 
 // A transfer goes to hosts that can, and is noted where it did not succeed.

@@ -28,6 +28,8 @@ func (n *Nemesis) lieInWait(ctx context.Context, f *plan.Fault, over time.Time) 
 
 // spring takes the fault at a host whose process stopped itself, and heals it.
 func (n *Nemesis) spring(ctx context.Context, f *plan.Fault, h *host, over time.Time) error {
+	h.sprung.Add(1)
+	defer h.sprung.Add(-1)
 	id := n.Journal.NextID()
 	n.Journal.Record(history.Event{Kind: history.Fault, F: f.Kind, ID: id, Targets: []string{h.name}, Msg: "at " + f.Point})
 	strike, heal := (*host).pause, (*host).resume
