@@ -23,6 +23,26 @@ func TestCoverageOfAFleet(t *testing.T) {
 	}
 }
 
+// An answer that tells no owner belongs to the one that others tell.
+func TestReigns(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(`{"t":0,"kind":"run","terms":{"seed":1,"arena":"x","timed":true}}` + "\n")
+	for i, answer := range []string{`"epoch":1`, `"epoch":1,"owner":"a"`, `"epoch":2,"owner":"b"`, `"epoch":1`, `"epoch":2,"owner":"c"`, `"epoch":3`} {
+		fmt.Fprintf(&text, `{"t":%d,"kind":"invoke","f":"list","id":%d,"node":"r1","key":"k"}`+"\n"+`{"t":%d,"kind":"ok","id":%d,%s}`+"\n", 10*i, i+1, 10*i+1, i+1, answer)
+	}
+	h, err := history.Parse(strings.NewReader(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range check.ReignsOf(h)["k"] {
+		got = append(got, fmt.Sprintf("%s %d x%d %d-%d", r.Owner, r.Epoch, r.Answers, r.From, r.To))
+	}
+	if want := []string{"a 1 x3 0-31", "b 2 x1 20-21", "c 2 x1 40-41", " 3 x1 50-51"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // What a fleet does wrong for ever is told once.
 func TestToldOnce(t *testing.T) {
 	const begin = `{"t":0,"kind":"run","terms":{"seed":1,"arena":"x","timed":true}}

@@ -110,28 +110,33 @@ type Reign struct {
 	Answers    int
 }
 
-// ReignsOf returns the reigns of each key, by their beginning.
+// ReignsOf returns the reigns of each key, by their beginning. An answer that
+// does not tell its owner counts for the one that others tell of its epoch.
 func ReignsOf(h *history.History) map[string][]*Reign {
-	type id struct {
-		owner string
-		epoch uint64
-	}
 	out := make(map[string][]*Reign)
 	for key, ops := range h.ByKey() {
-		reigns := make(map[id]*Reign)
 		for _, op := range reignAnswers(ops) {
-			of := id{op.Complete.Owner, op.Complete.Epoch}
-			r := reigns[of]
+			r := reignIn(out[key], op.Complete.Epoch, op.Complete.Owner)
 			if r == nil {
-				r = &Reign{Key: key, Owner: of.owner, Epoch: of.epoch, From: op.Call}
-				reigns[of] = r
+				r = &Reign{Key: key, Epoch: op.Complete.Epoch, From: op.Call}
 				out[key] = append(out[key], r)
 			}
+			r.Owner = cmp.Or(r.Owner, op.Complete.Owner)
 			r.To = max(r.To, op.Return)
 			r.Answers++
 		}
 	}
 	return out
+}
+
+// reignIn returns the reign that an answer belongs to, nil if it begins one.
+func reignIn(reigns []*Reign, epoch uint64, owner string) *Reign {
+	for _, r := range slices.Backward(reigns) {
+		if r.Epoch == epoch && (r.Owner == owner || r.Owner == "" || owner == "") {
+			return r
+		}
+	}
+	return nil
 }
 
 // reigns tells who answered for a key between two instants.
