@@ -69,7 +69,8 @@ type arena struct {
 	processes uint64             // of all hosts
 	ids       uint64
 	traps     []*trap
-	done      Progress // so far
+	stored    map[entryID]time.Duration // when the first node came to store an entry
+	done      Progress                  // so far
 
 	stopReading func() // set by observe
 }
@@ -88,7 +89,7 @@ func Do(ctx context.Context, r Run) error {
 	}
 	a := &arena{
 		Run: r, program: program, start: start, net: relay.New(), copies: workload.NewRegisters(),
-		members: make(map[string]*member), runs: make(map[string]int), rates: make(map[string]float64),
+		members: make(map[string]*member), runs: make(map[string]int), rates: make(map[string]float64), stored: make(map[entryID]time.Duration),
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)

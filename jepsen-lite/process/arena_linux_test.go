@@ -109,6 +109,11 @@ func TestValid(t *testing.T) {
 			t.Errorf("%s was skipped: %s", f.Checker, f.Reason)
 		}
 	}
+	for _, e := range h.Events {
+		if e.Kind == history.Log && e.Stored == 0 {
+			t.Errorf("nobody knows when entry %d was stored", e.Index)
+		}
+	}
 	struck := make(map[string]bool)
 	for _, s := range h.Faults {
 		struck[s.Event.F] = true

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
@@ -90,14 +91,32 @@ func (a *arena) writeLog(commit uint64) error {
 	return nil
 }
 
+// noteStored notes down when entries were stored first.
+func (a *arena) noteStored(s *storing) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, id := range s.Entries {
+		if first, known := a.stored[id]; !known || s.At < first {
+			a.stored[id] = s.At
+		}
+	}
+}
+
+func (a *arena) storedAt(entry raft.Log) time.Duration {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.stored[entryID{entry.Index, entry.Term}]
+}
+
 func (a *arena) writeEntry(entry raft.Log) error {
 	commands, err := fsm.DecodeEntry(entry.Data)
 	if err != nil {
 		return err
 	}
+	stored := a.storedAt(entry)
 	for i, c := range commands {
 		a.Record(history.Event{
-			Kind: history.Log, F: functions[c.Kind], Index: entry.Index, Term: entry.Term, Pos: i,
+			Kind: history.Log, Stored: stored, F: functions[c.Kind], Index: entry.Index, Term: entry.Term, Pos: i,
 			Key: c.Key, Owner: c.Owner, Epoch: c.Epoch, Req: c.RequestID, TTL: c.TTL, Number: c.Number.Serial,
 			SeenEpoch: c.Evidence.Epoch, SeenIndex: c.Evidence.GrantIndex,
 		})

@@ -19,8 +19,8 @@ import (
 type disk struct {
 	kept     node.Storage
 	dir      string
-	installs func(index uint64)   // told of each snapshot that came from the leader
-	writes   func() (done func()) // told of each write of entries
+	installs func(index uint64)                      // told of each snapshot that came from the leader
+	writes   func(entries []*raft.Log) (done func()) // told of each write of entries
 }
 
 // boltDisk returns the disk of a node whose data is in bolt files in a folder.
@@ -29,7 +29,7 @@ func boltDisk(dir string) disk {
 }
 
 func newDisk(kept node.Storage, dir string) disk {
-	return disk{kept: kept, dir: dir, installs: func(uint64) {}, writes: func() func() { return func() {} }}
+	return disk{kept: kept, dir: dir, installs: func(uint64) {}, writes: func([]*raft.Log) func() { return func() {} }}
 }
 
 func (d disk) archive() string { return filepath.Join(d.dir, "compacted.jsonl") }
@@ -59,7 +59,7 @@ func (d disk) Open(logger hclog.Logger) (node.Stores, error) {
 type archivist struct {
 	raft.LogStore
 	archive *os.File
-	writes  func() (done func())
+	writes  func(entries []*raft.Log) (done func())
 
 	// foreign is the last entry that was there when a snapshot came from the
 	// leader: none up to it need ever have been committed.
@@ -71,7 +71,7 @@ func (a *archivist) StoreLog(entry *raft.Log) error { return a.StoreLogs([]*raft
 
 // StoreLogs implements raft.LogStore.
 func (a *archivist) StoreLogs(entries []*raft.Log) error {
-	defer a.writes()()
+	defer a.writes(entries)()
 	return a.LogStore.StoreLogs(entries)
 }
 

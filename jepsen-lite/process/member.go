@@ -113,6 +113,8 @@ func (m *member) hear(w word) {
 		close(m.ready)
 	case w.Status != nil:
 		m.note(func() { m.status = *w.Status })
+	case w.Storing != nil:
+		m.arena.noteStored(w.Storing)
 	case w.Rate != nil:
 		m.note(func() {
 			if answered := m.ratios[w.Rate.ID]; answered != nil {

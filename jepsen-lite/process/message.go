@@ -55,6 +55,7 @@ type word struct {
 	Open    bool           `json:"open,omitempty"`    // it works, as far as it gets alone
 	Ready   bool           `json:"ready,omitempty"`   // a node is a member of a cluster that works
 	Status  *status        `json:"status,omitempty"`  // of a node
+	Storing *storing       `json:"storing,omitempty"` // entries that a node is about to store
 	Rate    *ratio         `json:"rate,omitempty"`    // at which its clock runs
 	StopsAt workload.Point `json:"stopsAt,omitempty"` // it stops itself now
 	GoesOn  bool           `json:"goesOn,omitempty"`  // it was told to, after that
@@ -66,6 +67,15 @@ type command struct {
 	ID      uint64           `json:"id"`
 	Command workload.Command `json:"command"`
 }
+
+// Storing says when a node came to store entries.
+type storing struct {
+	At      time.Duration `json:"at"` // since the start of the run
+	Entries []entryID     `json:"entries"`
+}
+
+// An entryID names one entry: no two of one term have the same index.
+type entryID struct{ Index, Term uint64 }
 
 // A status is what a node knows of itself.
 type status struct {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"example.com/tenure/jepsen-lite/history"
 )
 
@@ -49,9 +51,14 @@ func (p *participant) waited(since time.Duration, what string) {
 	p.journal.Record(history.Event{T: until, Kind: history.Heal, ID: id})
 }
 
-// watchDisk is told when a write to the disk began, and is called when it is
-// done.
-func (p *participant) watchDisk() (done func()) {
+// watchDisk is called when a write of entries to the disk begins, which it tells
+// the arena, and gives what is called when it is done.
+func (p *participant) watchDisk(entries []*raft.Log) (done func()) {
 	since := p.journal.Now()
+	stored := &storing{At: since}
+	for _, entry := range entries {
+		stored.Entries = append(stored.Entries, entryID{entry.Index, entry.Term})
+	}
+	p.say(word{Storing: stored})
 	return func() { p.waited(since, "its disk") }
 }
