@@ -13,7 +13,7 @@ nodes' logs, results.json, junit.xml and timeline.html. With --runs it goes on w
 a violation, some of them at once, and keeps only the folders of runs that are not valid.
 
   --arena     virtual: everything simulated, in virtual time; process: real processes of this host, in real time; default virtual
-  --workload  what the cluster is asked to do: %s; default all
+  --workload  what the cluster is asked to do: %s; default: the first, and what the seed draws of the others
   --faults    which faults exist: %s; default: the seed draws
   --duration  how long faults come and go, in the run's own time; default 1m
   --for       how long runs are begun, in real time, one seed after the other
