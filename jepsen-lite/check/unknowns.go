@@ -72,13 +72,15 @@ func newUnknowns(h *history.History) *unknowns {
 	return u
 }
 
-// A ghost is an acquire that the log granted and no answer tells of. One call
+// A ghost is an acquire that the log granted, or whose TTL it took, and no
+// answer tells of. One call
 // sends its command again until it has an answer, so that it can be granted
 // twice: if the first answer was lost, and its tenure was over by the time of
 // the second.
 type ghost struct {
 	try   *history.Op // the first of its id
 	index uint64
+	ttl   time.Duration // that this one asked for
 }
 
 func (u *unknowns) findGhosts(h *history.History, r *replayed) {
@@ -98,9 +100,11 @@ func (u *unknowns) findGhosts(h *history.History, r *replayed) {
 		}
 	}
 	for _, v := range r.commands {
-		// A repeat within the tenure only extends it, which allows nothing.
-		if id := idOf(v.event); v.grants() && first[id] != nil && !told[id][v.event.Index] {
-			u.grants[id.key] = append(u.grants[id.key], ghost{first[id], v.event.Index})
+		// A repeat within the tenure only extends it, which allows nothing
+		// unless it raises the TTL that later answers tell.
+		raises := v.applied && v.event.F == history.Acquire && v.ttl > v.before.ttl
+		if id := idOf(v.event); (v.grants() || raises) && first[id] != nil && !told[id][v.event.Index] {
+			u.grants[id.key] = append(u.grants[id.key], ghost{first[id], v.event.Index, v.event.TTL})
 		}
 	}
 }
@@ -109,7 +113,9 @@ func (u *unknowns) findGhosts(h *history.History, r *replayed) {
 func (u *unknowns) ghosts(key string, rate float64) []*step {
 	var out []*step
 	for _, g := range u.grants[key] {
-		out = append(out, &step{ask: g.try.Invoke, call: g.try.Call, ret: max(g.try.Call, u.when(g.index)), rate: rate})
+		ask := *g.try.Invoke
+		ask.TTL = g.ttl
+		out = append(out, &step{ask: &ask, call: g.try.Call, ret: max(g.try.Call, u.when(g.index)), rate: rate})
 	}
 	return out
 }
