@@ -21,6 +21,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"check", "nowhere"}, 255},
 		{[]string{"run", "--faults", "fire"}, 254},
 		{[]string{"replay", "nowhere"}, 255},
+		{[]string{"mutants", "--cheapest", "-1"}, 254},
+		{[]string{"mutants", "--only", "nothing"}, 254},
 	} {
 		if got := exec(c.args, env); got != c.want {
 			t.Errorf("jepsen-lite %q: exit %d, want %d", c.args, got, c.want)

@@ -45,6 +45,11 @@ func TestDefectsCompile(t *testing.T) {
 			if _, err := source.Build(t.Context(), &all[i], t.TempDir()); err != nil {
 				t.Error(err)
 			}
+		case "restore-leaves-alive":
+			r := Runner{Source: source, Dir: t.TempDir()}
+			if row, err := r.Try(t.Context(), &all[i]); err != nil || !row.OK() {
+				t.Errorf("%v: %v", row, err)
+			}
 		}
 	}
 }
@@ -64,6 +69,43 @@ func TestDefectThatNoLongerFits(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
 		}
+	}
+}
+
+// The cheapest are those that were caught soonest; where nobody knows, a defect
+// comes last.
+func TestCheapest(t *testing.T) {
+	all := []Defect{{Name: "a"}, {Name: "b", Takes: 3}, {Name: "c", Takes: 1}, {Name: "d", Takes: 2}}
+	for n, want := range []string{"", "c", "c d", "b c d", "a b c d", "a b c d"} {
+		var names []string
+		for _, d := range Cheapest(all, n) {
+			names = append(names, d.Name)
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("the %d cheapest are %q, want %q", n, got, want)
+		}
+	}
+}
+
+// A defect that says too little, or what cannot be, is refused.
+func TestMalformedDefects(t *testing.T) {
+	const change = "-- a.go: find --\nx\n-- a.go: replace --\ny\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"nothing broken", "expects: gates\n" + change, "what is broken"},
+		{"no change", "what: x\nexpects: gates\n", "changes nothing"},
+		{"nobody sees it", "what: x\n" + change, "no checker"},
+		{"no such checker", "what: x\nexpects: luck\n" + change, `"luck"`},
+		{"no such plan", "what: x\nexpects: gates\nplan: nowhere\n" + change, "nowhere"},
+		{"no such field", "what: x\ncolour: red\n" + change, "no such field"},
+		{"half a change", "what: x\nexpects: gates\n-- a.go: find --\nx\n", "replace"},
+	} {
+		if _, err := parse(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want one with %q", c.name, err, c.want)
+		}
+	}
+	d, err := parse("what: x\nstories: fsm\n" + change)
+	if err != nil || d.Arena() != "stories of fsm" || d.Faults() != nil {
+		t.Errorf("a defect that stories expose: %+v, %v", d, err)
 	}
 }
 

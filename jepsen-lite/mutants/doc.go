@@ -18,4 +18,9 @@
 //	return sentAt + min(granted, c.ttl) - c.margin
 //	-- holder/cadence.go: replace --
 //	return sentAt + min(granted, c.ttl)
+//
+// In place of faults, 'plan: NAME' names a schedule that was written by hand, in
+// plans/NAME.json: for a defect that needs this after that. What nothing in an
+// arena reaches yet is exposed by the stories of its own package, which
+// 'stories: FOLDER' names. The product without the defect must pass the same.
 package mutants

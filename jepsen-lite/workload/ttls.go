@@ -49,14 +49,19 @@ func (p *Process) nudge() {
 }
 
 // otherTTL draws a TTL from half of the usual, and that one often, to one and a
-// half times it. In a shorter one the jumps of clocks that the usual bears may
-// be too many.
+// half times it, but never the usual itself, by which a holder's own renewals are
+// known. In a shorter one the jumps of clocks that the usual bears may be too
+// many.
 func otherTTL(rng *rand.Rand, usual time.Duration) time.Duration {
 	shortest := max((usual / 2).Truncate(time.Millisecond), tenure.MinTTL)
 	if rng.IntN(3) == 0 {
 		return shortest
 	}
-	return between(rng, shortest, 3*usual/2).Truncate(time.Millisecond)
+	ttl := between(rng, shortest, 3*usual/2).Truncate(time.Millisecond)
+	if ttl == usual {
+		ttl += time.Millisecond
+	}
+	return ttl
 }
 
 func (c *changer) run() {
