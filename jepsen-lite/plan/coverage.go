@@ -34,9 +34,11 @@ func (d *drawing) coverage(given bool) {
 	if time.Duration(p.Safety) < wholeTable {
 		return
 	}
-	d.call(check.HandedOver, check.NearFence)
 	if p.writes() || p.Works(Batches) {
-		d.call(check.ForgetsDone)
+		d.call(check.HandedOver, check.ForgetsDone)
+	}
+	if p.writes() {
+		d.call(check.NearFence)
 	}
 	from, to := d.loseLeader(given)
 	d.loseHolder(given, from, to)

@@ -83,7 +83,7 @@ func (c *changer) run() {
 // keep renews a tenure, by repeating its acquire or by its epoch, until it is
 // lost or has lasted long enough. Sometimes nobody is told that it has.
 func (c *changer) keep(id string, epoch uint64) {
-	for n := c.rng.IntN(40); n > 0; n-- {
+	for n := c.rng.IntN(15); n > 0; n-- {
 		if !c.sleep(between(c.rng, time.Millisecond, c.lasts/3)) {
 			return
 		}
