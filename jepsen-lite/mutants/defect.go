@@ -22,9 +22,7 @@ type Defect struct {
 	What    string   // is broken, in a few words
 	Changes []Change // of the source, that break it
 	Expects []string // the checkers of which at least one should see it
-	// Survives says why the harness does not see it; "" if it must.
-	Survives string
-	Seeds    int // that are tried, from 1
+	Seeds   int      // that are tried, from 1
 	// Stories names the folder of the package whose stories expose the defect,
 	// for code that nothing in an arena reaches yet; "" if a plan does.
 	Stories string

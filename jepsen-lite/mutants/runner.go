@@ -25,11 +25,9 @@ type Row struct {
 // Caught reports whether a run with the defect was a violation.
 func (r *Row) Caught() bool { return r.Seen.Verdict == check.Violated }
 
-// OK reports whether the row is as it must be: a defect that must be caught is,
-// and the product without it passes.
-func (r *Row) OK() bool {
-	return (r.Caught() || r.Defect.Survives != "") && r.Clean.Verdict == check.Valid
-}
+// OK reports whether the row is as it must be: the defect was caught, and the
+// product without it passes.
+func (r *Row) OK() bool { return r.Caught() && r.Clean.Verdict == check.Valid }
 
 // A Runner tries defects.
 type Runner struct {

@@ -38,11 +38,8 @@ func (r *Row) String() string {
 }
 
 func (r *Row) caughtBy() string {
-	switch {
-	case r.Caught():
+	if r.Caught() {
 		return strings.Join(r.Seen.Checkers, ",")
-	case r.Defect.Survives != "":
-		return "survives"
 	}
 	return "SURVIVES"
 }
@@ -52,12 +49,8 @@ func (r *Row) notes() []string {
 	var notes []string
 	expected := slices.ContainsFunc(r.Seen.Checkers, func(c string) bool { return slices.Contains(r.Defect.Expects, c) })
 	switch {
-	case r.Caught() && r.Defect.Survives != "":
-		notes = append(notes, "was caught, though it is listed as one that survives: "+r.Defect.Survives)
 	case r.Caught() && !expected:
 		notes = append(notes, fmt.Sprintf("was caught, but by none of %q, which should", r.Defect.Expects))
-	case !r.Caught() && r.Defect.Survives != "":
-		notes = append(notes, "survives: "+r.Defect.Survives)
 	case !r.Caught():
 		notes = append(notes, fmt.Sprintf("survived, and should have been caught by one of %q", r.Defect.Expects))
 	}
