@@ -31,6 +31,9 @@ func checkOverlap(h *history.History, f *Finding) {
 		var furthest *Tenure
 		for _, t := range tenures[key] {
 			f.Looked++
+			if t.To <= t.From {
+				continue // its grant was over when it came
+			}
 			if furthest != nil && furthest.Owner != t.Owner && t.From < furthest.To-slack {
 				f.violateOverlap(furthest, t)
 			}

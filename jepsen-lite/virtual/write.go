@@ -3,6 +3,7 @@ package virtual
 import (
 	"errors"
 	"sync"
+	"syscall"
 	"time"
 
 	"example.com/tenure/node"
@@ -40,7 +41,6 @@ func (u *use) write(steps ...func() error) error {
 	if !u.still.pass() || !u.begin(w) {
 		return errCrashed
 	}
-	defer u.still.pass() // the disk goes on while the process stands still
 	u.wait(syncTakes + u.disk.ailment().delay)
 	if release := u.disk.ailment().release; release != nil {
 		select {
@@ -48,7 +48,12 @@ func (u *use) write(steps ...func() error) error {
 		case <-u.ended:
 		}
 	}
-	return u.finish(w)
+	err := u.finish(w)
+	u.still.pass() // the disk goes on while the process stands still
+	if u.fails != nil && (errors.Is(err, errDisk) || errors.Is(err, syscall.ENOSPC)) {
+		u.fails()
+	}
+	return err
 }
 
 func (u *use) wait(d time.Duration) {
@@ -81,9 +86,6 @@ func (u *use) finish(w *write) error {
 		return w.apply(len(w.steps))
 	case ill.full == 0:
 		u.tear(w) // nobody is told how far it came
-	}
-	if u.fails != nil {
-		u.fails()
 	}
 	return err
 }
