@@ -25,8 +25,8 @@ func TestDawdling(t *testing.T) {
 		now  time.Duration
 		want time.Duration
 	}{
-		{"late", []history.Event{late}, 400 * ms, 650 * ms},
-		{"the sooner of two", []history.Event{renew("later", 3), late}, 400 * ms, 650 * ms},
+		{"late", []history.Event{late}, 400 * ms, 616 * ms},
+		{"the sooner of two", []history.Event{renew("later", 3), late}, 400 * ms, 616 * ms},
 		{"the time has come", []history.Event{late}, 1060 * ms, 0},
 		{"another tenure", []history.Event{renew("late", 4)}, 400 * ms, 0},
 		{"a prompt one", []history.Event{renew("prompt", 3)}, 400 * ms, 0},
@@ -35,8 +35,13 @@ func TestDawdling(t *testing.T) {
 		{"a release", []history.Event{{F: history.Release, Key: "late", Epoch: 3}}, 400 * ms, 0},
 		{"many", []history.Event{late, late, late, late, late}, 400 * ms, 0},
 	} {
-		if got := d.wait(c.asks, c.now); got != c.want {
+		got := d.wait(c.asks, c.now)
+		if got.Truncate(ms) != c.want {
 			t.Errorf("%s: held back for %v, want %v", c.name, got, c.want)
 		}
+		if again := d.wait(c.asks, c.now); got > 0 && again != 0 {
+			t.Errorf("%s: a second one is held back for %v at the same time", c.name, again)
+		}
+		d.done()
 	}
 }

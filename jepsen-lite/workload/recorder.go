@@ -19,22 +19,21 @@ type recorder struct {
 
 // call sends a batch. Its asks are events without an id, and answer makes the
 // completion of a granted one.
-func (r *recorder) call(ctx context.Context, asks []history.Event, send func() []tenure.Result) []tenure.Result {
+func (r *recorder) call(ctx context.Context, asks []history.Event, send func(context.Context) []tenure.Result) []tenure.Result {
 	p := r.process
 	sent, reading := p.cfg.Journal.Now(), p.cfg.Clock.Now() // what comes between this and the request counts as its way
-	if !r.dawdle(ctx, asks) {
-		return refuse(len(asks), false, ctx.Err())
-	}
+	ctx, cancel := r.dawdle(ctx, asks)
+	defer cancel()
 	if !p.pass() {
-		return refuse(len(asks), true, errDead)
+		return refuse(len(asks))
 	}
 	for i := range asks {
 		asks[i].Kind, asks[i].ID = history.Invoke, p.cfg.Journal.NextID()
 		p.record(asks[i])
 	}
-	results := send()
+	results := send(ctx)
 	if !p.pass() {
-		return refuse(len(asks), true, errDead)
+		return refuse(len(asks))
 	}
 	for i, result := range results {
 		p.record(completion(asks[i], result))
@@ -45,10 +44,10 @@ func (r *recorder) call(ctx context.Context, asks []history.Event, send func() [
 	return results
 }
 
-func refuse(n int, maybe bool, why error) []tenure.Result {
+func refuse(n int) []tenure.Result {
 	out := make([]tenure.Result, n)
 	for i := range out {
-		out[i].Err = &tenure.UnavailableError{MaybeApplied: maybe, Reason: "no answer", Err: why}
+		out[i].Err = &tenure.UnavailableError{MaybeApplied: true, Reason: "no answer", Err: errDead}
 	}
 	return out
 }
@@ -118,7 +117,7 @@ func (r *recorder) Acquire(ctx context.Context, req tenure.AcquireRequest) []ten
 	for i, a := range req.Asks {
 		asks[i] = history.Event{F: history.Acquire, Key: a.Key, Owner: req.Owner, Req: a.RequestID, TTL: a.TTL, Wait: a.Wait}
 	}
-	return r.call(ctx, asks, func() []tenure.Result { return r.process.cfg.Store.Acquire(ctx, req) })
+	return r.call(ctx, asks, func(ctx context.Context) []tenure.Result { return r.process.cfg.Store.Acquire(ctx, req) })
 }
 
 // Renew implements tenure.Store.
@@ -127,7 +126,7 @@ func (r *recorder) Renew(ctx context.Context, req tenure.RenewRequest) []tenure.
 	for i, n := range req.Renewals {
 		asks[i] = history.Event{F: history.Renew, Key: n.Key, Owner: req.Owner, Epoch: n.Epoch, TTL: n.TTL}
 	}
-	return r.call(ctx, asks, func() []tenure.Result { return r.process.cfg.Store.Renew(ctx, req) })
+	return r.call(ctx, asks, func(ctx context.Context) []tenure.Result { return r.process.cfg.Store.Renew(ctx, req) })
 }
 
 // Release implements tenure.Store.
@@ -136,7 +135,7 @@ func (r *recorder) Release(ctx context.Context, req tenure.ReleaseRequest) []ten
 	for i, e := range req.Endings {
 		asks[i] = history.Event{F: history.Release, Key: e.Key, Owner: req.Owner, Epoch: e.Epoch, Req: e.RequestID, Forget: req.Forget}
 	}
-	return r.call(ctx, asks, func() []tenure.Result { return r.process.cfg.Store.Release(ctx, req) })
+	return r.call(ctx, asks, func(ctx context.Context) []tenure.Result { return r.process.cfg.Store.Release(ctx, req) })
 }
 
 // Forget implements tenure.Store.
@@ -145,5 +144,5 @@ func (r *recorder) Forget(ctx context.Context, req tenure.ForgetRequest) []tenur
 	for i, t := range req.Tenures {
 		asks[i] = history.Event{F: history.Forget, Key: t.Key, Owner: req.Owner, Epoch: t.Epoch}
 	}
-	return r.call(ctx, asks, func() []tenure.Result { return r.process.cfg.Store.Forget(ctx, req) })
+	return r.call(ctx, asks, func(ctx context.Context) []tenure.Result { return r.process.cfg.Store.Forget(ctx, req) })
 }
