@@ -53,11 +53,11 @@ func TestCutOff(t *testing.T) {
 		}
 		var run string
 		await(t, "the run", func() bool {
-			found, _ := filepath.Glob(filepath.Join(dir, "TestToBeCut", "seed-1-*", jepsenlite.HistoryFile))
+			found, _ := filepath.Glob(filepath.Join(dir, "TestToBeCut", "seed-1-*", "shared", "lock"))
 			if len(found) == 1 {
-				run = filepath.Dir(found[0])
+				run = filepath.Dir(filepath.Dir(found[0]))
 			}
-			return run != ""
+			return run != "" && hasLines(filepath.Join(run, jepsenlite.HistoryFile))
 		})
 		if err := cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
@@ -71,6 +71,12 @@ func TestCutOff(t *testing.T) {
 			t.Errorf("%v: %v, %v, %s", signal, r, err, &text)
 		}
 	}
+}
+
+// hasLines reports whether a file has a line at least.
+func hasLines(path string) bool {
+	b, err := os.ReadFile(path)
+	return err == nil && bytes.IndexByte(b, '\n') >= 0
 }
 
 // lockIsFree reports whether no replica of a toy lives that owns the keys or
