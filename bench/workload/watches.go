@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -16,17 +17,28 @@ import (
 const watched = 1000
 
 // watches measures how many cycles a node in this process makes while nobody
-// watches it, and while a thousand watches of keys of their own do. It has no
-// disk, so that the applies are what limits it.
+// watches it, and while a thousand watches of keys of their own do, to which it
+// tells all that the cycles do: with its log on the disk, and with no disk, where
+// the processors are all that limits it, and telling takes its part of them.
 func (b *Bench) watches(ctx context.Context) error {
 	if len(b.only(contender.Tenure)) == 0 {
 		return nil
 	}
-	n, err := openLocal(ctx)
-	if err != nil {
-		return err
+	for name, storage := range map[string]node.Storage{"watches": node.BoltStorage(filepath.Join(b.Dir, "watches")), "watches-no-disk": node.MemoryStorage()} {
+		n, err := openOn(ctx, storage)
+		if err != nil {
+			return err
+		}
+		err = b.watchesOf(ctx, n, name)
+		n.Close()
+		if err != nil {
+			return err
+		}
 	}
-	defer n.Close()
+	return nil
+}
+
+func (b *Bench) watchesOf(ctx context.Context, n *node.Node, name string) error {
 	c := &localCycler{node: n}
 	for range b.Rounds {
 		alone, err := run(ctx, c, 64, b.Cycle)
@@ -42,10 +54,10 @@ func (b *Bench) watches(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.Results.Add("watches/none", contender.Tenure, "1/s", alone.rate)
-		b.Results.Add("watches/1000", contender.Tenure, "1/s", beside.rate)
-		b.Results.Add("watches/1000/slower", contender.Tenure, "%", 100*(1-beside.rate/alone.rate))
-		b.logf("watches: %.0f/s without, %.0f/s with %d of them", alone.rate, beside.rate, watched)
+		b.Results.Add(name+"/none", contender.Tenure, "1/s", alone.rate)
+		b.Results.Add(name+"/1000", contender.Tenure, "1/s", beside.rate)
+		b.Results.Add(name+"/1000/slower", contender.Tenure, "%", 100*(1-beside.rate/alone.rate))
+		b.logf("%s: %.0f/s without, %.0f/s with %d of them", name, alone.rate, beside.rate, watched)
 	}
 	return nil
 }

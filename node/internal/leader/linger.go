@@ -13,9 +13,9 @@ import (
 // else arrives takes them along at once.
 const (
 	// lingerMost is how long a batch waits at most.
-	lingerMost = 20 * time.Millisecond
+	lingerMost = 40 * time.Millisecond
 	// lingerShare is what part of its shortest TTL a batch waits at most.
-	lingerShare = 500
+	lingerShare = 250
 	// lingerBatch is the least number of renewals of a batch that waits. A lone
 	// one may be what somebody waits for.
 	lingerBatch = 16
