@@ -115,8 +115,12 @@ func (b *Bench) withMillion(ctx context.Context, c *cluster.Cluster, system stri
 	return nil
 }
 
-// grantWorkers is how many leases of etcd's are granted at once.
-const grantWorkers = 256
+// How many leases of etcd's are granted at once: in a hurry, and where others are
+// kept alive meanwhile, which would be starved.
+const (
+	grantWorkers = 256
+	calmWorkers  = 8
+)
 
 func (b *Bench) memoryOfEtcd(ctx context.Context, c *cluster.Cluster) error {
 	before, err := largestHeap(c)
@@ -128,19 +132,19 @@ func (b *Bench) memoryOfEtcd(ctx context.Context, c *cluster.Cluster) error {
 		return err
 	}
 	defer client.Close()
-	if _, err := grantMany(ctx, client, b.Leases, 3600, true); err != nil {
+	if _, err := grantMany(ctx, client, b.Leases, grantWorkers, 3600, true); err != nil {
 		return err
 	}
 	return b.addMemory(c, contender.Etcd, before, b.Leases)
 }
 
 // grantMany grants leases, each with a key if that is wanted.
-func grantMany(ctx context.Context, client *clientv3.Client, n int, ttl int64, keys bool) ([]clientv3.LeaseID, error) {
-	ids, errs := make([]clientv3.LeaseID, n), make([]error, grantWorkers)
+func grantMany(ctx context.Context, client *clientv3.Client, n, workers int, ttl int64, keys bool) ([]clientv3.LeaseID, error) {
+	ids, errs := make([]clientv3.LeaseID, n), make([]error, workers)
 	var wg sync.WaitGroup
-	for w := range grantWorkers {
+	for w := range workers {
 		wg.Go(func() {
-			for i := w; i < n && errs[w] == nil; i += grantWorkers {
+			for i := w; i < n && errs[w] == nil; i += workers {
 				lease, err := client.Grant(ctx, ttl)
 				if err == nil && keys {
 					_, err = client.Put(ctx, leaseKey(i), "", clientv3.WithLease(lease.ID))

@@ -26,7 +26,7 @@ func (b *Bench) renewSome(ctx context.Context) error {
 			k.home.Close()
 		}
 	}()
-	for _, system := range b.only(contender.Tenure, contender.TenureWAL, contender.Etcd) {
+	for _, system := range b.only(contender.Etcd, contender.Tenure, contender.TenureWAL) {
 		c, err := b.start(ctx, kindOf(system))
 		if err != nil {
 			return err
@@ -104,9 +104,9 @@ func (k *keeper) begin(ctx context.Context, b *Bench) error {
 	return nil
 }
 
-// beginEtcd has clients, as many as there are holders, keep leases alive. The
-// leases are long-lived until the last is granted, since that takes longer than
-// their TTL would last.
+// beginEtcd has clients, as many as there are holders, keep leases alive, each
+// from when it was granted. It goes first and takes its time, or granting would
+// starve the keep-alives, and half of the leases would be gone.
 func (k *keeper) beginEtcd(ctx context.Context, b *Bench) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var clients []*clientv3.Client
@@ -126,7 +126,7 @@ func (k *keeper) beginEtcd(ctx context.Context, b *Bench) error {
 			return err
 		}
 		clients = append(clients, client)
-		ids, err := grantMany(ctx, client, b.Leases*(i+1)/b.Holders-b.Leases*i/b.Holders, int64(renewTTL/time.Second), false)
+		ids, err := grantMany(ctx, client, b.Leases*(i+1)/b.Holders-b.Leases*i/b.Holders, calmWorkers, int64(renewTTL/time.Second), false)
 		if err != nil {
 			return err
 		}
