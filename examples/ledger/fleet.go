@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"example.com/tenure/examples/ledger/fleet"
@@ -22,6 +23,7 @@ type fleetRun struct {
 	out     io.Writer
 	running *fleet.Fleet
 	load    *fleet.Load
+	telling sync.Mutex
 }
 
 // startTime is how long a fleet may take until it serves.
@@ -114,4 +116,10 @@ func (r *fleetRun) check() error {
 	return nil
 }
 
-func (r *fleetRun) printf(format string, args ...any) { fmt.Fprintf(r.out, format, args...) }
+// printf tells the person who looks on. What watches the fleet and what disturbs
+// it do so at the same time.
+func (r *fleetRun) printf(format string, args ...any) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	fmt.Fprintf(r.out, format, args...)
+}
