@@ -104,8 +104,11 @@ func TestFaultsOfADisk(t *testing.T) {
 		works(nil)
 		for name, cut := range map[string]func(raft.LogStore, uint64) error{
 			"crash": func(s raft.LogStore, i uint64) error {
-				time.AfterFunc(syncTakes/2, d.Crash)
-				return s.StoreLogs([]*raft.Log{entry(i, 1), entry(i+1, 1), entry(i+2, 1)})
+				crashed := make(chan struct{})
+				time.AfterFunc(syncTakes/2, func() { d.Crash(); close(crashed) })
+				err := s.StoreLogs([]*raft.Log{entry(i, 1), entry(i+1, 1), entry(i+2, 1)})
+				<-crashed // the write ends first, and the disk is let go a moment later
+				return err
 			},
 			"failure": func(s raft.LogStore, i uint64) error {
 				defer d.Fail()()
