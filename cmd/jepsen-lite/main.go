@@ -36,10 +36,14 @@ func main() {
 	if process.IsChild() {
 		os.Exit(process.Child())
 	}
+	if os.Getenv(aloneEnv) != "" {
+		os.Unsetenv(aloneEnv) // it is not for what the run starts
+		go endWithStdin()
+	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	os.Exit(exec(os.Args[1:], environment{os.Stdout, os.Stderr, inTest}))
+	os.Exit(dispatch(os.Args[1:], environment{os.Stdout, os.Stderr, inTest}))
 }
 
 // inTest calls f as the only test of a test binary, which ends the process

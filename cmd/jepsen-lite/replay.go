@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"testing"
 	"time"
 
 	jepsenlite "example.com/tenure/jepsen-lite"
@@ -41,10 +40,12 @@ func replay(args []string, env environment) (int, error) {
 	if *runs == 1 {
 		return single(p, *out, env), nil
 	}
-	return env.test(func(t *testing.T) int {
-		draw := func(n uint64) (*plan.Plan, string) { return p, filepath.Join(*out, fmt.Sprintf("run-%d", n)) }
-		return (&soak{env: env, jobs: *jobs, keep: *keep, draw: draw}).run(t, 1, *runs)
-	}), nil
+	s := &soak{env: env, jobs: *jobs, keep: *keep}
+	s.draw = func(n uint64) task {
+		dir := filepath.Join(*out, "run-"+number(n))
+		return task{p, dir, []string{"replay", paths[0], "--out", dir}}
+	}
+	return s.run(1, *runs), nil
 }
 
 // planAt reads the plan in a run's folder, or in a file, and returns where its

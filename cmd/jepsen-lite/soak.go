@@ -2,28 +2,30 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"sync"
-	"testing"
+	"syscall"
 	"time"
 
 	"example.com/tenure/jepsen-lite/check"
 	"example.com/tenure/jepsen-lite/plan"
-	"example.com/tenure/jepsen-lite/report"
 )
 
-// A soak is many runs, by seeds or of one plan, some of them at once, until one is a
-// violation or can't be carried out. A run that is valid is told in a line, and
-// its folder goes away; any other is told in full, and stays.
+// A soak is many runs, by seeds or of one plan, some of them at once and each in
+// a process of its own, until one is a violation or can't be carried out. A run
+// that is valid is told in a line, and its folder goes away; any other is told in
+// full, and stays. One that is interrupted tells what it has so far.
 type soak struct {
 	env  environment
 	jobs int  // runs at once
 	keep bool // folders of valid runs, too
 	// lasting is for how long runs are begun; 0 is without an end.
 	lasting time.Duration
-	draw    func(n uint64) (p *plan.Plan, dir string)
+	draw    func(n uint64) task
 
 	begun  time.Time
 	mu     sync.Mutex
@@ -34,11 +36,20 @@ type soak struct {
 	length time.Duration // of the cluster's time
 }
 
+// A task is one run of a soak.
+type task struct {
+	plan *plan.Plan
+	dir  string
+	args []string // of the command that carries it out
+}
+
 // endless is more runs than anybody will see the end of.
 const endless = 1 << 62
 
 // run carries out n runs from a seed on, and returns the worst exit code.
-func (s *soak) run(t *testing.T, seed, n uint64) int {
+func (s *soak) run(seed, n uint64) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
 	s.next, s.end, s.tally = seed, seed+n, make(map[check.Verdict]int)
 	if n == endless {
 		fmt.Fprintf(s.env.stdout, "runs from %d on for %v, %d at once\n", seed, s.lasting, s.jobs)
@@ -49,29 +60,32 @@ func (s *soak) run(t *testing.T, seed, n uint64) int {
 	var workers sync.WaitGroup
 	for range s.jobs {
 		workers.Go(func() {
-			for seed, ok := s.take(); ok; seed, ok = s.take() {
-				t.Run(fmt.Sprint(seed), func(t *testing.T) { s.one(t, seed) })
+			for seed, ok := s.take(ctx); ok; seed, ok = s.take(ctx) {
+				s.one(ctx, seed)
 			}
 		})
 	}
 	workers.Wait()
+	if ctx.Err() != nil {
+		fmt.Fprintln(s.env.stdout, "interrupted: the runs under way are not counted")
+	}
 	s.sum(time.Since(s.begun))
 	switch {
 	case s.failed > 0:
 		return exitCrashed
 	case s.tally[check.Violated] > 0:
 		return exitViolation
-	case s.tally[check.Unknown] > 0:
+	case s.tally[check.Unknown] > 0, ctx.Err() != nil:
 		return exitUnknown
 	}
 	return exitValid
 }
 
 // take returns the next seed, if there is to be one more run.
-func (s *soak) take() (seed uint64, ok bool) {
+func (s *soak) take(ctx context.Context) (seed uint64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	over := s.lasting > 0 && time.Since(s.begun) > s.lasting
+	over := ctx.Err() != nil || s.lasting > 0 && time.Since(s.begun) > s.lasting
 	if over || s.next == s.end || s.failed+s.tally[check.Violated] > 0 {
 		return 0, false
 	}
@@ -79,34 +93,37 @@ func (s *soak) take() (seed uint64, ok bool) {
 	return s.next - 1, true
 }
 
-func (s *soak) one(t *testing.T, seed uint64) {
-	p, dir := s.draw(seed)
+func (s *soak) one(ctx context.Context, n uint64) {
+	of := s.draw(n)
 	var told bytes.Buffer
 	begun := time.Now()
-	r, err := carryOut(t, p, dir, &told)
+	verdict, err := apart(ctx, n, of.plan.Arena, of.args, &told)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(seed, p, r, err, &told, time.Since(begun))
-	if err == nil && r.Judgement.Verdict == check.Valid && !s.keep {
-		if err := os.RemoveAll(dir); err != nil {
-			fmt.Fprintf(s.env.stderr, "jepsen-lite: seed %d: %v\n", seed, err)
+	cutOff := err != nil && ctx.Err() != nil
+	if !cutOff {
+		s.tell(n, of.plan, verdict, err, &told, time.Since(begun))
+	}
+	if (verdict == check.Valid || cutOff) && !s.keep {
+		if err := os.RemoveAll(of.dir); err != nil {
+			fmt.Fprintf(s.env.stderr, "jepsen-lite: run %d: %v\n", n, err)
 		}
 	}
 }
 
-func (s *soak) tell(n uint64, p *plan.Plan, r *report.Report, err error, told io.WriterTo, took time.Duration) {
+func (s *soak) tell(n uint64, p *plan.Plan, verdict check.Verdict, err error, told io.WriterTo, took time.Duration) {
 	if err != nil {
 		s.failed++
 		_, _ = told.WriteTo(s.env.stdout)
 		fmt.Fprintf(s.env.stderr, "jepsen-lite: run %d: %v\n", n, err)
 		return
 	}
-	s.tally[r.Judgement.Verdict]++
+	s.tally[verdict]++
 	s.length += p.Length()
-	if r.Judgement.Verdict != check.Valid {
+	if verdict != check.Valid {
 		_, _ = told.WriteTo(s.env.stdout)
 	}
-	fmt.Fprintf(s.env.stdout, "run %d: %s: %v in %v, %d nodes, %d replicas, %d keys, %d faults of %v\n", n, r.Judgement.Verdict,
+	fmt.Fprintf(s.env.stdout, "run %d: %s: %v in %v, %d nodes, %d replicas, %d keys, %d faults of %v\n", n, verdict,
 		p.Length().Round(time.Second), took.Round(time.Millisecond), p.Nodes, p.Replicas, p.Keys, len(p.Faults), p.Kinds)
 }
 

@@ -10,7 +10,8 @@ usage:
 
 run draws a plan from a seed, carries it out and judges what happened. Its folder then has the plan, the history, the
 nodes' logs, results.json, junit.xml and timeline.html. With --runs it goes on with the seeds that follow until one is
-a violation, some of them at once, and keeps only the folders of runs that are not valid.
+a violation, some of them at once and each in a process of its own, and keeps only the folders of runs that are not
+valid. Interrupted, it says what it has so far.
 
   --arena     virtual: everything simulated, in virtual time; process: real processes of this host, in real time; default virtual
   --workload  what the cluster is asked to do: %s; default: the first, and what the seed draws of the others

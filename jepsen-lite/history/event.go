@@ -22,7 +22,7 @@ const (
 	Leader   Kind = "leader"   // Node leads in Term
 	Snapshot Kind = "snapshot" // Node installed a snapshot up to Index
 	Log      Kind = "log"      // a command of the committed log: F, Index, Term, Pos
-	Watch    Kind = "watch"    // a watch of all keys on Node told Client an event: F, Index, Key, Epoch, Owner
+	Watch    Kind = "watch"    // a watch of all keys on Node told Client an event, began, or stood to the end: F, Index, Key, Epoch, Owner
 	Sum      Kind = "sum"      // Node's state at Index has the checksum Sum
 	Breach   Kind = "breach"   // Node did what no node may, whatever strikes it: Msg says what
 	Leak     Kind = "leak"     // N of F were left when everything had been closed
@@ -61,6 +61,8 @@ const (
 	Released  = "released"
 	Forgotten = "forgotten"
 	Missed    = "missed" // the watch missed changes up to Index
+	Began     = "began"  // the watch is to tell every change after Index, and maybe some before
+	Stood     = "stood"  // the watch still stood when everything was quiet, and had had its time to tell all up to Index
 )
 
 // What Err says of a completion that is not ok.

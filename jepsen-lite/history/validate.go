@@ -52,8 +52,9 @@ var checks = map[Kind]func(*Event) error{
 			oneOf("f", e.F, Acquire, Renew, Release, Forget, Cluster))
 	},
 	Watch: func(e *Event) error {
-		return errors.Join(need("client", e.Client != ""), need("node", e.Node != ""), need("index", e.Index != 0),
-			oneOf("f", e.F, Granted, Released, Forgotten, Missed))
+		index := e.Index != 0 || e.F == Began || e.F == Stood // of a node that has applied nothing yet
+		return errors.Join(need("client", e.Client != ""), need("node", e.Node != ""), need("index", index),
+			oneOf("f", e.F, Granted, Released, Forgotten, Missed, Began, Stood))
 	},
 	Sum: func(e *Event) error {
 		return errors.Join(need("node", e.Node != ""), need("index", e.Index != 0), need("sum", e.Sum != ""))

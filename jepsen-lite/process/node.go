@@ -18,7 +18,7 @@ func (p *participant) node(ctx context.Context) error {
 	p.say(word{Open: true})
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	looking := p.observe(ctx, n)
+	looking := p.observe(ctx, n) // ends with ctx, or with the node
 	for {
 		select {
 		case <-n.Done():
@@ -33,9 +33,8 @@ func (p *participant) node(ctx context.Context) error {
 		}
 		p.tell(n) // the last
 		stop()
-		err := n.Close()
-		looking.Wait()
-		return err
+		looking.Wait() // while the node stands: watches still tell
+		return n.Close()
 	}
 }
 

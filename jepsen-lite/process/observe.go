@@ -3,12 +3,12 @@ package process
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
 	"example.com/tenure"
 	"example.com/tenure/jepsen-lite/history"
+	"example.com/tenure/jepsen-lite/observer"
 	"example.com/tenure/node"
 )
 
@@ -22,8 +22,15 @@ func (p *participant) observe(ctx context.Context, n *node.Node) *sync.WaitGroup
 		}
 	})
 	wg.Go(func() { p.watchStatus(ctx, n) })
-	wg.Go(func() { p.watch(ctx, n) })
-	wg.Go(func() { p.readLocally(ctx, n) })
+	wg.Go(func() {
+		if err := observer.Watch(ctx, p.journal, p.setup.Name, p.setup.Run, n); err != nil {
+			p.note("watch: " + err.Error())
+		}
+	})
+	wg.Go(func() {
+		between := time.Duration(p.setup.Plan.Nodes) * 100 * time.Millisecond
+		randomly(p.setup.Plan, p.journal).LookUp(ctx, between, func() (string, *node.Node) { return p.setup.Name, n })
+	})
 	return wg
 }
 
@@ -74,48 +81,5 @@ func (p *participant) tell(n *node.Node) {
 		p.journal.Record(history.Event{
 			Kind: history.Sum, Node: p.setup.Name, Index: st.AppliedIndex, Sum: fmt.Sprintf("%016x", st.Checksum),
 		})
-	}
-}
-
-var eventNames = map[tenure.EventKind]string{
-	tenure.EventGranted: history.Granted, tenure.EventReleased: history.Released,
-	tenure.EventForgotten: history.Forgotten, tenure.EventMissed: history.Missed,
-}
-
-// watch writes down what a watch of all keys tells.
-func (p *participant) watch(ctx context.Context, n *node.Node) {
-	client := fmt.Sprintf("%s.%d", p.setup.Name, p.setup.Run)
-	w, err := n.Watch(node.WatchOptions{})
-	if err != nil {
-		p.note("watch: " + err.Error())
-		return
-	}
-	defer w.Close()
-	for {
-		e, err := w.Next(ctx)
-		if err != nil {
-			return
-		}
-		p.journal.Record(history.Event{
-			Kind: history.Watch, F: eventNames[e.Kind], Client: client, Node: p.setup.Name, Index: e.Index,
-			Key: e.Record.Key, Owner: e.Record.Owner, Epoch: e.Record.Epoch,
-		})
-	}
-}
-
-// readLocally looks keys up on the node.
-func (p *participant) readLocally(ctx context.Context, n *node.Node) {
-	between := time.Duration(p.setup.Plan.Nodes) * 100 * time.Millisecond
-	for {
-		select {
-		case <-time.After(rand.N(between)):
-		case <-ctx.Done():
-			return
-		}
-		key := p.setup.Plan.AnyKey(rand.IntN)
-		ask := history.Event{Kind: history.Invoke, F: history.Owner, Node: p.setup.Name, ID: p.journal.NextID(), Key: key}
-		p.journal.Record(ask)
-		o := n.Owner(key)
-		p.journal.Record(history.Event{Kind: history.OK, ID: ask.ID, Owner: o.Owner, Epoch: o.Epoch, Held: o.Held, Expired: o.Expired})
 	}
 }

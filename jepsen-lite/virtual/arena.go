@@ -19,8 +19,13 @@ import (
 	"example.com/tenure/jepsen-lite/workload"
 )
 
-// foundingTakes bounds how long the cluster may take to be founded.
-const foundingTakes = 30 * time.Second
+const (
+	// foundingTakes bounds how long the cluster may take to be founded.
+	foundingTakes = 30 * time.Second
+	// agreeing is how long nodes get to apply the same when nobody asks
+	// anything any more.
+	agreeing = time.Second
+)
 
 // A Run is what a run is made of.
 type Run struct {
@@ -141,7 +146,7 @@ func (a *arena) end(observers *sync.WaitGroup) {
 	}
 	closing.Wait()
 	observers.Wait()
-	time.Sleep(time.Second) // so that all nodes apply the same
+	time.Sleep(agreeing)
 	a.sums()
 	commits := a.commits()
 	waiters := a.waiters()

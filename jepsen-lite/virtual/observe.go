@@ -1,7 +1,6 @@
 package virtual
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -10,6 +9,7 @@ import (
 
 	"example.com/tenure"
 	"example.com/tenure/jepsen-lite/history"
+	"example.com/tenure/jepsen-lite/observer"
 	"example.com/tenure/jepsen-lite/plan"
 	"example.com/tenure/node"
 )
@@ -18,7 +18,7 @@ import (
 // get, and how far the run is.
 func (a *arena) observe(wg *sync.WaitGroup) {
 	wg.Go(a.watchLeaders)
-	wg.Go(a.readLocally)
+	wg.Go(a.lookUp)
 	for i := range a.plan.Nodes {
 		s := a.nodes[plan.NodeName(i)]
 		wg.Go(s.watch)
@@ -74,79 +74,34 @@ func (a *arena) sums() {
 // watch watches the server's node, in each of its incarnations.
 func (s *server) watch() {
 	for s.arena.sleep(10 * time.Millisecond) {
-		n, run := s.running()
-		if n == nil {
-			continue
+		if n, run := s.running(); n != nil {
+			_ = observer.Watch(s.arena.ctx, journal{s.arena}, s.name, run, n) // it may have just ended
 		}
-		w, err := n.Watch(node.WatchOptions{})
-		if err != nil {
-			continue // it has just stopped
-		}
-		s.tell(w, fmt.Sprintf("%s.%d", s.name, run))
-		w.Close()
 	}
 }
 
-var eventNames = map[tenure.EventKind]string{
-	tenure.EventGranted: history.Granted, tenure.EventReleased: history.Released,
-	tenure.EventForgotten: history.Forgotten, tenure.EventMissed: history.Missed,
+func (a *arena) observer(stream uint64) *observer.Observer {
+	return &observer.Observer{Plan: a.plan, Journal: journal{a}, Rand: rand.New(rand.NewPCG(a.plan.Seed, stream))}
 }
 
-func (s *server) tell(w *node.Watch, client string) {
-	for {
-		e, err := w.Next(s.arena.ctx)
-		if err != nil {
-			return
-		}
-		s.arena.record(history.Event{
-			Kind: history.Watch, F: eventNames[e.Kind], Client: client, Node: s.name, Index: e.Index,
-			Key: e.Record.Key, Owner: e.Record.Owner, Epoch: e.Record.Epoch,
-		})
-	}
-}
-
-// read reads keys linearizably, through a client that knows the i-th node only:
-// that may be the one that believes to lead and does not any more.
+// read reads keys through a client that knows the i-th node only.
 func (a *arena) read(i int) {
 	name := "reader-" + plan.NodeName(i)
-	rng := rand.New(rand.NewPCG(a.plan.Seed, uint64(1000+i)))
 	c, err := node.Dial(node.ClientConfig{Addrs: []string{addr(plan.NodeName(i))}, Network: a.net.Host(name)})
 	if err != nil {
 		a.fail("start the reader: %w", err)
 		return
 	}
 	defer c.Close()
-	for a.sleep(time.Duration(rng.Int64N(int64(200 * time.Millisecond)))) {
-		ask := history.Event{Kind: history.Invoke, F: history.Get, Client: name, ID: a.nextID(), Key: a.plan.AnyKey(rng.IntN)}
-		a.record(ask)
-		ctx, cancel := context.WithTimeout(a.ctx, time.Second)
-		v, err := c.Get(ctx, ask.Key)
-		cancel()
-		e := history.Event{Kind: history.OK, ID: ask.ID, Client: name}
-		switch r := v.Record; {
-		case errors.Is(err, tenure.ErrUnavailable):
-			e.Kind, e.Err = history.Info, history.Unavailable
-		case err != nil:
-			e.Kind, e.Err, e.Msg = history.Fail, history.Invalid, err.Error()
-		default:
-			e.Owner, e.Epoch, e.Held, e.Forgotten, e.Expired = r.Owner, r.Epoch, r.Held, r.ForgottenAtEpoch, v.Expired
-		}
-		a.record(e)
-	}
+	a.observer(uint64(1000+i)).Read(a.ctx, name, c)
 }
 
-// readLocally looks keys up on nodes that are up.
-func (a *arena) readLocally() {
-	rng := rand.New(rand.NewPCG(a.plan.Seed, 4))
-	for a.sleep(time.Duration(rng.Int64N(int64(100 * time.Millisecond)))) {
-		name := plan.NodeName(rng.IntN(a.plan.Nodes))
+// lookUp looks keys up on nodes that are up.
+func (a *arena) lookUp() {
+	o := a.observer(4)
+	o.LookUp(a.ctx, 100*time.Millisecond, func() (string, *node.Node) {
+		name := plan.NodeName(o.Rand.IntN(a.plan.Nodes))
 		n, _ := a.nodes[name].running()
-		if n == nil {
-			continue
-		}
-		ask := history.Event{Kind: history.Invoke, F: history.Owner, Node: name, ID: a.nextID(), Key: a.plan.AnyKey(rng.IntN)}
-		a.record(ask)
-		o := n.Owner(ask.Key)
-		a.record(history.Event{Kind: history.OK, ID: ask.ID, Owner: o.Owner, Epoch: o.Epoch, Held: o.Held, Expired: o.Expired})
-	}
+		return name, n
+	})
 }

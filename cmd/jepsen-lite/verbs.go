@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +31,8 @@ var verbs = map[string]func(args []string, env environment) (int, error){
 	"mutants": tryMutants,
 }
 
-// exec runs a verb and returns its exit code.
-func exec(args []string, env environment) int {
+// dispatch runs a verb and returns its exit code.
+func dispatch(args []string, env environment) int {
 	if len(args) == 0 || slices.Contains([]string{"help", "-h", "--help"}, args[0]) {
 		out, code := env.stdout, exitValid
 		if len(args) == 0 {
@@ -108,14 +109,18 @@ func run(args []string, env environment) (int, error) {
 	if *lasting > 0 {
 		*runs = endless
 	}
-	draw := func(seed uint64) (*plan.Plan, string) { return plan.Draw(seed, o), folder(*out, seed, *runs) }
-	if *runs > 1 {
-		return env.test(func(t *testing.T) int {
-			return (&soak{env: env, jobs: *jobs, keep: *keep, lasting: *lasting, draw: draw}).run(t, *seed, *runs)
-		}), nil
+	if *runs == 1 {
+		return single(plan.Draw(*seed, o), folder(*out, *seed, 1), env), nil
 	}
-	p, dir := draw(*seed)
-	return single(p, dir, env), nil
+	s := &soak{env: env, jobs: *jobs, keep: *keep, lasting: *lasting}
+	s.draw = func(seed uint64) task {
+		dir := folder(*out, seed, *runs)
+		return task{plan.Draw(seed, o), dir, []string{
+			"run", "--seed", number(seed), "--out", dir, "--arena", *arena, "--workload", *workload, "--faults", *faults,
+			"--duration", duration.String(), "--timed=" + strconv.FormatBool(*timed),
+		}}
+	}
+	return s.run(*seed, *runs), nil
 }
 
 // validate refuses what no plan can be drawn of.

@@ -24,7 +24,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"mutants", "--cheapest", "-1"}, 254},
 		{[]string{"mutants", "--only", "nothing"}, 254},
 	} {
-		if got := exec(c.args, env); got != c.want {
+		if got := dispatch(c.args, env); got != c.want {
 			t.Errorf("jepsen-lite %q: exit %d, want %d", c.args, got, c.want)
 		}
 	}
