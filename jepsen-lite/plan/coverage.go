@@ -40,8 +40,8 @@ func (d *drawing) coverage(given bool) {
 	if p.writes() {
 		d.call(check.NearFence)
 	}
-	from, to := d.loseLeader(given)
-	d.loseHolder(given, from, to)
+	away := d.loseLeader(given)
+	d.loseAnswers(given, away, d.loseHolder(given, away))
 	slices.SortStableFunc(p.Faults, func(a, b Fault) int { return int(a.At - b.At) })
 }
 
@@ -54,28 +54,33 @@ func (d *drawing) call(rows ...string) {
 	}
 }
 
+// A stretch of a run, which is empty where none was needed.
+type stretch struct{ from, to time.Duration }
+
+// crosses reports whether a fault stands at some instant of the stretch.
+func (s stretch) crosses(f *Fault) bool { return time.Duration(f.At) <= s.to && f.Ends() >= s.from }
+
 // loseLeader takes the leader away until another one leads and the log that it
-// lacks is gone. Nothing else strikes nodes between the instants that it
-// returns.
-func (d *drawing) loseLeader(given bool) (from, to time.Duration) {
+// lacks is gone. Nothing else strikes nodes in the stretch that it returns.
+func (d *drawing) loseLeader(given bool) (away stretch) {
 	p := d.plan
 	f := Fault{Targets: []string{Leader}, For: Duration(nodeAway)}
 	switch f.Kind = d.oneOf(given, Kill, Partition, Pause); f.Kind {
 	case "":
-		return 0, 0
+		return stretch{}
 	case Partition:
 		f.Targets = both([]string{Leader}, d.nodes())
 	}
 	p.Snapshot = min(p.Snapshot, mostEntries)
 	f.At = d.within(time.Duration(p.TTL)+calmAway, time.Duration(p.Safety)-nodeAway-calmAway)
-	from, to = time.Duration(f.At)-calmAway, f.Ends()+calmAway
+	away = stretch{time.Duration(f.At) - calmAway, f.Ends() + calmAway}
 	p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 		k, _ := kindOf(other.Kind)
-		return (k.nodes || k.links || p.downs(k, &other)) && time.Duration(other.At) <= to && other.Ends() >= from
+		return (k.nodes || k.links || p.downs(k, &other)) && away.crosses(&other)
 	})
 	p.Faults = append(p.Faults, f)
-	d.call(check.LeaderChanges, check.Snapshots, check.UnknownOutcomes)
-	return from, to
+	d.call(check.LeaderChanges, check.Snapshots)
+	return away
 }
 
 // within draws an instant from low to less than high.
@@ -84,13 +89,13 @@ func (d *drawing) within(low, high time.Duration) Duration {
 }
 
 // loseHolder lets replicas stand still, while they hold a key and write to it,
-// for longer than a TTL, if possible not while the leader is away.
-func (d *drawing) loseHolder(given bool, from, to time.Duration) {
+// for longer than a TTL, if possible not while the leader is away. It returns
+// when.
+func (d *drawing) loseHolder(given bool, away stretch) []stretch {
 	p := d.plan
 	if p.writes() && d.oneOf(given, PauseGate) != "" {
-		d.pauseAtGate(from, to)
 		d.call(check.Takeovers, check.SecondGates, check.HolderPauses)
-		return
+		return d.pauseAtGate(away)
 	}
 	lapses := 0 // faults that let a lease expire, if the replica has one
 	for _, f := range p.Faults {
@@ -101,6 +106,7 @@ func (d *drawing) loseHolder(given bool, from, to time.Duration) {
 	if lapses >= manyLapses {
 		d.call(check.Takeovers)
 	}
+	return nil
 }
 
 // manyLapses is how many faults of replicas strike one that holds a key for
@@ -109,7 +115,7 @@ const manyLapses = 5
 
 // pauseAtGate has two replicas stand still in the midst of a write, one after
 // the other: one may be let go by a holder that nobody waits behind.
-func (d *drawing) pauseAtGate(from, to time.Duration) {
+func (d *drawing) pauseAtGate(away stretch) (during []stretch) {
 	p := d.plan
 	room := (time.Duration(p.Safety) - 4*time.Duration(p.TTL)) / 3
 	for i, point := range []string{BeforeWrite, AfterWrite} {
@@ -118,7 +124,7 @@ func (d *drawing) pauseAtGate(from, to time.Duration) {
 		for range 10 {
 			first := time.Duration(p.TTL) + time.Duration(i)*room
 			f.At = d.within(first, first+room)
-			if time.Duration(f.At) > to || f.Ends() < from {
+			if !away.crosses(&f) {
 				break
 			}
 		}
@@ -128,7 +134,40 @@ func (d *drawing) pauseAtGate(from, to time.Duration) {
 				slices.Contains(other.Targets, f.Targets[0])
 		})
 		p.Faults = append(p.Faults, f)
+		during = append(during, stretch{time.Duration(f.At - p.TTL/5), f.Ends()})
 	}
+	return during
+}
+
+// loseAnswers keeps all answers from the replicas for longer than a TTL, in
+// which each of them asks for something, while the leader is there and, if
+// possible, nobody has to stand still in the midst of a write.
+func (d *drawing) loseAnswers(given bool, away stretch, gates []stretch) {
+	p := d.plan
+	if d.oneOf(given, Partition) == "" {
+		return
+	}
+	f := Fault{Kind: Partition, Targets: links(d.nodes(), d.replicas()), For: p.TTL + p.TTL/4}
+	var free, present []Duration // instants at which it can begin, and those at which at least the leader is there
+	for at := p.TTL; time.Duration(at+f.For) < time.Duration(p.Safety); at += Duration(100 * time.Millisecond) {
+		f.At = at
+		if away.crosses(&f) {
+			continue
+		}
+		present = append(present, at)
+		if !slices.ContainsFunc(gates, func(s stretch) bool { return s.crosses(&f) }) {
+			free = append(free, at)
+		}
+	}
+	if len(free) == 0 {
+		free = present
+	}
+	f.At = free[d.rng.IntN(len(free))]
+	p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
+		return other.Kind == Partition && stretch{time.Duration(f.At), f.Ends()}.crosses(&other)
+	})
+	p.Faults = append(p.Faults, f)
+	d.call(check.UnknownOutcomes)
 }
 
 // oneOf returns the first of the kinds that exist in the plan, and makes the

@@ -21,6 +21,9 @@ type contender struct {
 	layer func() durable // for each tenure
 	pause time.Duration  // between two writes, at most
 	work  int            // writes and reads of a tenure, less than this
+	// forgot is set by the first tenure that ends in good order: every run has
+	// something forgotten.
+	forgot bool
 }
 
 // contend makes the process contend for the plan's keys.

@@ -17,7 +17,11 @@ func (c *contender) giveUp(t *tenant) {
 	ctx, cancel := context.WithTimeout(c.ctx, 2*c.ttl())
 	defer cancel()
 	release := t.lease.Release
-	switch c.rng.IntN(8) {
+	way := c.rng.IntN(8)
+	if !c.forgot {
+		c.forgot, way = true, 1
+	}
+	switch way {
 	case 0:
 		release = t.lease.ReleaseForgotten
 	case 1:
