@@ -30,7 +30,8 @@ type Store interface {
 	// of a release that was applied is answered as lost.
 	Release(ctx context.Context, req ReleaseRequest) []Result
 	// Forget raises the forgotten epoch of each key to the epoch of the given
-	// tenure, which goes on.
+	// tenure, which goes on. A [*LostError] says that this call forgot nothing;
+	// one whose outcome was unknown before may have.
 	Forget(ctx context.Context, req ForgetRequest) []Result
 }
 

@@ -137,11 +137,21 @@ func (c *routing) settle(i int, result tenure.Result) bool {
 		// The log says that this id has no tenure now. An earlier attempt may
 		// still be under way to a node, so it may have one yet: this must not
 		// be told as held, not even as a cause.
-		result.Err = &tenure.UnavailableError{Key: c.batch.commands[i].Key, MaybeApplied: true,
-			Reason: "an earlier attempt of this acquire has no known outcome; the last one: " + result.Err.Error()}
+		result.Err = c.noLongerDefinite(i, "acquire", result.Err)
+	case c.maybe[i] && c.batch.commands[i].Kind == fsm.Forget && errors.Is(result.Err, tenure.ErrLost):
+		// The tenure is over now. An earlier attempt may have been applied while
+		// it stood, and then the key's copies are dead.
+		result.Err = c.noLongerDefinite(i, "forget", result.Err)
 	}
 	c.results[i] = result
 	return true
+}
+
+// noLongerDefinite returns what to tell of a refusal of command i that says
+// nothing of the attempts before it.
+func (c *routing) noLongerDefinite(i int, what string, last error) error {
+	return &tenure.UnavailableError{Key: c.batch.commands[i].Key, MaybeApplied: true,
+		Reason: "an earlier attempt of this " + what + " has no known outcome; the last one: " + last.Error()}
 }
 
 // releases reports whether command i is a release or the forget that goes right

@@ -32,6 +32,7 @@ func TestOutcomeOfSeveralAttempts(t *testing.T) {
 	acquire := fsm.Command{Kind: fsm.Acquire, Key: "k", Owner: "a", RequestID: "1", TTL: time.Second}
 	renew := fsm.Command{Kind: fsm.Renew, Key: "k", Owner: "a", Epoch: 1, TTL: time.Second}
 	release := fsm.Command{Kind: fsm.Release, Key: "k", Owner: "a", Epoch: 1}
+	forget := fsm.Command{Kind: fsm.Forget, Key: "k", Owner: "a", Epoch: 1}
 	tests := []struct {
 		name    string
 		command fsm.Command
@@ -43,6 +44,9 @@ func TestOutcomeOfSeveralAttempts(t *testing.T) {
 		{"held", acquire, []error{definite, held}, tenure.ErrHeld, false},
 		{"held after an unknown outcome is no 'held'", acquire, []error{unknown, held}, tenure.ErrUnavailable, true},
 		{"lost after an unknown outcome", renew, []error{unknown, definite, lost}, tenure.ErrLost, false},
+		{"lost after an unknown outcome is no answer to a forget", forget, []error{unknown, definite, lost}, tenure.ErrUnavailable, true},
+		{"a forget that is lost", forget, []error{definite, lost}, tenure.ErrLost, false},
+		{"forgotten at last", forget, []error{unknown, nil}, nil, false},
 		{"a release is not sent again", release, []error{definite, unknown}, tenure.ErrUnavailable, true},
 		{"a release that was surely not applied is", release, []error{definite, definite, nil}, nil, false},
 	}
