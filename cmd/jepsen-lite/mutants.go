@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"example.com/tenure/jepsen-lite/mutants"
+	"example.com/tenure/jepsen-lite/plan"
 )
 
 // tryMutants plants defects in the product and says which are caught.
@@ -18,12 +19,21 @@ func tryMutants(args []string, env environment) (int, error) {
 	only := flags.String("only", "", "")
 	cheapest := flags.Int("cheapest", 0, "")
 	out := flags.String("out", "", "")
+	arena := flags.String("arena", plan.Virtual, "")
 	if _, err := parse(flags, args, 0); err != nil {
 		return 0, err
+	}
+	if !slices.Contains(plan.Arenas(), *arena) {
+		return 0, fmt.Errorf("%w: --arena %q must be one of %q", errUsage, *arena, plan.Arenas())
 	}
 	chosen, err := choose(list(*only))
 	if err != nil {
 		return 0, err
+	}
+	if *arena == plan.Process {
+		if chosen = inProcesses(chosen, env); len(chosen) == 0 {
+			return 0, fmt.Errorf("%w: --only names no defect that can be tried with real processes", errUsage)
+		}
 	}
 	switch {
 	case *cheapest < 0:
@@ -44,6 +54,21 @@ func tryMutants(args []string, env environment) (int, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	return tryAll(ctx, &mutants.Runner{Source: source, Dir: *out}, chosen, env)
+}
+
+// inProcesses returns the defects as they are tried with real processes, and
+// says which can't be.
+func inProcesses(defects []mutants.Defect, env environment) []mutants.Defect {
+	var there []mutants.Defect
+	for i := range defects {
+		d, err := defects[i].In(plan.Process)
+		if err != nil {
+			fmt.Fprintf(env.stderr, "left out: %v\n", err)
+			continue
+		}
+		there = append(there, *d)
+	}
+	return there
 }
 
 // choose returns the defects of the given names; all for none.

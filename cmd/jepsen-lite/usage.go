@@ -6,7 +6,7 @@ usage:
   jepsen-lite run [--arena virtual|process] [--workload W,...] [--faults F,...] [--duration D] [--seed N] [--runs N] [--for D] [--timed] [--jobs N] [--keep] [--out DIR]
   jepsen-lite replay DIR|PLAN [--runs N] [--jobs N] [--keep] [--out DIR]
   jepsen-lite check HISTORY [--out DIR]
-  jepsen-lite mutants [--only NAME,...] [--cheapest N] [--out DIR]
+  jepsen-lite mutants [--arena virtual|process] [--only NAME,...] [--cheapest N] [--out DIR]
 
 run draws a plan from a seed, carries it out and judges what happened. Its folder then has the plan, the history, the
 nodes' logs, results.json, junit.xml and timeline.html. With --runs it goes on with the seeds that follow until one is
@@ -32,7 +32,8 @@ check judges a history that was written before.
 mutants plants known defects in the source, one at a time, and runs each until a checker sees it; a table then says
 which did. It must be run inside a checkout, and exits 1 if a defect survives or the product without it fails. With
 --out the folder keeps every run. --cheapest takes those N that were caught soonest when that was last
-measured.
+measured in virtual time. With --arena process the defects are tried with real processes, a minute each, but for those
+whose faults only the virtual arena has: these are named.
 
 exit: 0 valid, 1 violation, 2 unknown, 254 wrong usage, 255 crashed
 `

@@ -23,6 +23,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"replay", "nowhere"}, 255},
 		{[]string{"mutants", "--cheapest", "-1"}, 254},
 		{[]string{"mutants", "--only", "nothing"}, 254},
+		{[]string{"mutants", "--arena", "moon"}, 254},
+		{[]string{"mutants", "--arena", "process", "--only", "flipped-bit-applied"}, 254},
 	} {
 		if got := dispatch(c.args, env); got != c.want {
 			t.Errorf("jepsen-lite %q: exit %d, want %d", c.args, got, c.want)

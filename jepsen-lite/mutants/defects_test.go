@@ -1,8 +1,12 @@
 package mutants
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"example.com/tenure/jepsen-lite/plan"
 )
 
 // Every defect fits the source as it is now.
@@ -84,6 +88,38 @@ func TestCheapest(t *testing.T) {
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("the %d cheapest are %q, want %q", n, got, want)
 		}
+	}
+}
+
+// Most defects can be tried with real processes as well, for as long as real
+// time demands; a defect whose faults they can't have says which.
+func TestInProcesses(t *testing.T) {
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := 0
+	for i := range all {
+		d, err := all[i].In(plan.Process)
+		switch {
+		case err != nil && !strings.Contains(err.Error(), all[i].Name):
+			t.Errorf("%s: the error does not name it: %v", all[i].Name, err)
+		case err != nil:
+		case d.Arena() != plan.Process || d.Budget() != time.Minute || d.Plan(1).Validate() != nil:
+			t.Errorf("%s: arena %s, budget %v, plan %v", d.Name, d.Arena(), d.Budget(), d.Plan(1).Validate())
+		default:
+			there++
+		}
+		if all[i].Stories == "" && all[i].Arena() != plan.Virtual {
+			t.Errorf("%s is changed itself", all[i].Name)
+		}
+	}
+	if there < 20 {
+		t.Errorf("%d defects can be tried with processes, want at least 20", there)
+	}
+	flip := slices.IndexFunc(all, func(d Defect) bool { return d.Name == "flipped-bit-applied" })
+	if _, err := all[flip].In(plan.Process); err == nil || !strings.Contains(err.Error(), plan.BitFlip) {
+		t.Errorf("error %v, want one that names %s", err, plan.BitFlip)
 	}
 }
 

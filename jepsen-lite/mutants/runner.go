@@ -37,7 +37,7 @@ type Runner struct {
 }
 
 // Try builds the harness with a defect and runs seeds until one run is a
-// violation or the [Budget] is used up; then it runs the same plans without the
+// violation or its budget is used up; then it runs the same plans without the
 // defect.
 func (r *Runner) Try(ctx context.Context, d *Defect) (*Row, error) {
 	dir := filepath.Join(r.Dir, d.Name)
@@ -90,7 +90,7 @@ func (r *Runner) tryStories(ctx context.Context, d *Defect, dir string) (*Row, e
 }
 
 func (r *Row) withDefect(ctx context.Context, binary, dir string) error {
-	bounded, cancel := context.WithTimeout(ctx, Budget)
+	bounded, cancel := context.WithTimeout(ctx, r.Defect.Budget())
 	defer cancel()
 	start := time.Now()
 	defer func() { r.Took = time.Since(start) }()

@@ -16,10 +16,6 @@ import (
 	"example.com/tenure/jepsen-lite/report"
 )
 
-// Budget is how long a defect's runs may take until one shows it, without
-// building.
-const Budget = 20 * time.Second
-
 // A Seen is what one run said.
 type Seen struct {
 	Verdict  check.Verdict

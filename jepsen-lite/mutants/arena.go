@@ -1,0 +1,62 @@
+package mutants
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/tenure/jepsen-lite/plan"
+)
+
+// How long a defect's runs may take until one shows it, without building.
+const (
+	virtualBudget = 20 * time.Second
+	processBudget = 60 * time.Second
+	// inRealTime is how long faults come and go in a drawn plan for processes,
+	// so that there is time for more than one.
+	inRealTime = 12 * time.Second
+)
+
+// Budget is how long the defect's runs may take until one shows it, without
+// building.
+func (d *Defect) Budget() time.Duration {
+	if d.Arena() == plan.Process {
+		return processBudget
+	}
+	return virtualBudget
+}
+
+// In returns the defect as it is tried in an arena. An error says what keeps it
+// from that.
+func (d *Defect) In(arena string) (*Defect, error) {
+	if d.Arena() == arena {
+		return d, nil
+	}
+	if d.Stories != "" {
+		return nil, fmt.Errorf("%s is exposed by the stories of %s only", d.Name, d.Stories)
+	}
+	there := *d
+	there.draw.Arena, there.Takes = arena, 0
+	if there.draw.Safety == defaultDuration && arena == plan.Process {
+		there.draw.Safety = inRealTime
+	}
+	if d.fixed != nil {
+		p := *d.fixed
+		p.Arena = arena
+		there.fixed = &p
+	}
+	var lacks []string
+	for _, kind := range there.Faults() {
+		if !slices.Contains(plan.KindsOf(arena), kind) {
+			lacks = append(lacks, kind)
+		}
+	}
+	if len(lacks) > 0 {
+		return nil, fmt.Errorf("%s needs %s, which the arena %q has not", d.Name, strings.Join(lacks, ", "), arena)
+	}
+	if err := there.Plan(1).Validate(); err != nil {
+		return nil, fmt.Errorf("%s can't be tried in the arena %q: %w", d.Name, arena, err)
+	}
+	return &there, nil
+}
