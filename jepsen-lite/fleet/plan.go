@@ -1,12 +1,6 @@
 package fleet
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"example.com/tenure/jepsen-lite/history"
@@ -46,40 +40,10 @@ func (p *Plan) Terms() history.Terms {
 }
 
 // WriteFile writes the plan down.
-func (p *Plan) WriteFile(path string) error {
-	b, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write plan: %w", err)
-	}
-	if err := os.WriteFile(path, append(b, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write plan: %w", err)
-	}
-	return nil
-}
+func (p *Plan) WriteFile(path string) error { return plan.Write(path, p) }
 
 // ReadFile reads a plan that was written down, and checks it.
-func ReadFile(path string) (*Plan, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
-	}
-	p, err := Parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, nil
-}
+func ReadFile(path string) (*Plan, error) { return plan.Read[Plan](path) }
 
 // Parse reads the JSON of a plan, and checks it.
-func Parse(text []byte) (*Plan, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	p := new(Plan)
-	if err := d.Decode(p); err != nil {
-		return nil, fmt.Errorf("plan: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("plan: more than one object")
-	}
-	return p, p.Validate()
-}
+func Parse(text []byte) (*Plan, error) { return plan.Decode[Plan](text) }

@@ -16,6 +16,8 @@ const (
 	// inRealTime is how long faults come and go in a drawn plan for processes,
 	// so that there is time for more than one.
 	inRealTime = 12 * time.Second
+	// longestInRealTime bounds that time in a plan that was written down.
+	longestInRealTime = 45 * time.Second
 )
 
 // Budget is how long the defect's runs may take until one shows it, without
@@ -42,9 +44,8 @@ func (d *Defect) In(arena string) (*Defect, error) {
 		there.draw.Safety = inRealTime
 	}
 	if d.fixed != nil {
-		p := *d.fixed
-		p.Arena = arena
-		there.fixed = &p
+		there.fixed = cut(d.fixed, longestInRealTime)
+		there.fixed.Arena = arena
 	}
 	var lacks []string
 	for _, kind := range there.Faults() {
@@ -59,4 +60,18 @@ func (d *Defect) In(arena string) (*Defect, error) {
 		return nil, fmt.Errorf("%s can't be tried in the arena %q: %w", d.Name, arena, err)
 	}
 	return &there, nil
+}
+
+// cut returns a plan without what comes after so much of its safety phase.
+func cut(p *plan.Plan, safety time.Duration) *plan.Plan {
+	short := *p
+	short.Safety = min(p.Safety, plan.Duration(safety))
+	short.Faults = nil
+	for _, f := range p.Faults {
+		if f.At < short.Safety {
+			f.For = min(f.For, short.Safety-f.At)
+			short.Faults = append(short.Faults, f)
+		}
+	}
+	return &short
 }

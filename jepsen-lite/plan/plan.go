@@ -1,12 +1,6 @@
 package plan
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"example.com/tenure/jepsen-lite/history"
@@ -66,43 +60,4 @@ func (p *Plan) Terms() *history.Terms {
 		Seed: p.Seed, Arena: p.Arena, TTL: time.Duration(p.TTL), Margin: time.Duration(p.Margin),
 		Timed: p.Timed(), FastestNode: p.fastestNode(), Available: time.Duration(p.Available), Coverage: p.Coverage,
 	}
-}
-
-// ReadFile reads a plan that WriteFile wrote, or that a person did.
-func ReadFile(path string) (*Plan, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read plan: %w", err)
-	}
-	p, err := Parse(b)
-	if err != nil {
-		return nil, fmt.Errorf("plan %s: %w", path, err)
-	}
-	return p, nil
-}
-
-// Parse reads a plan from JSON and validates it.
-func Parse(b []byte) (*Plan, error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	p := &Plan{}
-	if err := d.Decode(p); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than one object")
-	}
-	return p, p.Validate()
-}
-
-// WriteFile writes the plan for people and for [ReadFile].
-func (p *Plan) WriteFile(path string) error {
-	b, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write plan: %w", err)
-	}
-	if err := os.WriteFile(path, append(b, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write plan: %w", err)
-	}
-	return nil
 }
