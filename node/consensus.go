@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -112,10 +112,14 @@ func (n *Node) lead(ctx context.Context, r *raft.Raft) {
 type proposer struct {
 	node *Node
 	raft *raft.Raft
-	// refusedSince is when Raft began to refuse every entry because of a
-	// transfer of leadership, in nanoseconds since the start; 0 when it takes
-	// them.
-	refusedSince atomic.Int64
+	refusals refusals
+}
+
+// refusals are those of entries because of a transfer of leadership, without a
+// longer pause between them and without an entry that was taken.
+type refusals struct {
+	mu          sync.Mutex
+	first, last time.Duration // since the node's start; 0 if there are none
 }
 
 // enqueueTimeout bounds how long Raft's main loop may take to look at an entry.
@@ -164,15 +168,36 @@ func (p *proposer) outcome(err error) leader.Outcome {
 // transferPatience is how long a leader may refuse entries because of a
 // transfer of leadership. hashicorp/raft#696: it can be for ever; then the node
 // stops, and the others elect.
-const transferPatience = 10 * time.Second
+const (
+	transferPatience = 10 * time.Second
+	// transferPause is how long nobody may have asked for anything between two
+	// refusals of one transfer. After a longer pause they may be of two.
+	transferPause = transferPatience / 2
+)
 
 // taken notes that Raft takes entries.
-func (p *proposer) taken() { p.refusedSince.Store(0) }
+func (p *proposer) taken() {
+	p.refusals.mu.Lock()
+	defer p.refusals.mu.Unlock()
+	p.refusals.first, p.refusals.last = 0, 0
+}
 
 // watchTransfer notes that Raft refuses entries because of a transfer.
 func (p *proposer) watchTransfer() {
-	now := int64(time.Since(p.node.started)) + 1
-	if !p.refusedSince.CompareAndSwap(0, now) && time.Duration(now-p.refusedSince.Load()) > transferPatience {
+	now := time.Since(p.node.started) + 1
+	if p.refusals.note(now) > transferPatience {
 		p.node.fail(fmt.Errorf("this leader has refused all entries for %v because of a transfer of leadership that does not end: restart the node", transferPatience))
 	}
+}
+
+// note notes a refusal, and returns for how long there have been nothing but
+// refusals.
+func (r *refusals) note(now time.Duration) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.first == 0 || now-r.last > transferPause {
+		r.first = now
+	}
+	r.last = max(r.last, now)
+	return now - r.first
 }

@@ -36,10 +36,19 @@ func TestTransferThatNeverEndsStopsTheNode(t *testing.T) {
 			p.outcome(raft.ErrEnqueueTimeout)
 			time.Sleep(time.Second)
 		}
-		refused()
-		time.Sleep(transferPatience - time.Second)
-		refused()
+		for range int(transferPatience / time.Second) {
+			refused()
+			time.Sleep(time.Second)
+		}
 		p.taken() // it ended
+		refused()
+		time.Sleep(transferPause + time.Second) // nobody asks, and another transfer begins
+		for range 2 {
+			refused()
+			time.Sleep(transferPause - time.Second)
+		}
+		refused()
+		p.taken()
 		for range int(transferPatience/time.Second) + 1 {
 			refused()
 			if n.Err() != nil {
