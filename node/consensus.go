@@ -110,8 +110,8 @@ func (n *Node) lead(ctx context.Context, r *raft.Raft) {
 
 // A proposer hands entries to Raft during one leadership.
 type proposer struct {
-	node *Node
-	raft *raft.Raft
+	node     *Node
+	raft     *raft.Raft
 	refusals refusals
 }
 
