@@ -41,7 +41,9 @@ type Config struct {
 	// Start is how long the fleet may take until every key takes a write for
 	// the first time, and a replica until it listens again, default a minute.
 	Start time.Duration
-	// Timeout is that of one request, default a TTL, and 500 ms to 5 s.
+	// Timeout is that of one request, default four TTLs, and 2 s to 30 s: a
+	// client waits for what an owner acknowledges that stood still until its
+	// lease was over.
 	Timeout time.Duration
 	// Rate is how many requests are made a second, default 100.
 	Rate int
@@ -71,7 +73,7 @@ func (c Config) fill() (Config, error) {
 	}
 	c.Duration, c.Start = orElse(c.Duration, 30*time.Second), orElse(c.Start, time.Minute)
 	c.Available = orElse(c.Available, 3*c.TTL+10*time.Second)
-	c.Timeout = orElse(c.Timeout, min(max(c.TTL, 500*time.Millisecond), 5*time.Second))
+	c.Timeout = orElse(c.Timeout, min(max(4*c.TTL, 2*time.Second), 30*time.Second))
 	c.Seed = orElse(c.Seed, anySeed())
 	return c, c.validate()
 }
