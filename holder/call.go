@@ -101,26 +101,27 @@ func reasonOf(err error) string {
 
 // insist calls try, with a context for each attempt, until it gets an answer,
 // which it returns. It gives up when ctx ends, or when the clock has reached
-// until after an attempt.
-func (h *Holder) insist(ctx context.Context, key string, until time.Duration, try func(ctx context.Context) error) error {
+// until after an attempt. unknown says that an attempt before the answer may
+// have been applied.
+func (h *Holder) insist(ctx context.Context, key string, until time.Duration, try func(ctx context.Context) error) (unknown bool, err error) {
 	var t trail
 	for n := 0; ; n++ {
 		if ctx.Err() != nil {
-			return t.end(ctx, key, "")
+			return t.unknown, t.end(ctx, key, "")
 		}
 		call, cancel := h.attempt(ctx, h.cadence.callTimeout(n))
 		err := try(call)
 		cancel()
 		if answered(err) {
-			return err
+			return t.unknown, err
 		}
 		t.add(err)
 		wait := h.cadence.backoff(n + 1)
 		if h.clock.Now()+wait >= until {
-			return t.end(ctx, key, "given up")
+			return t.unknown, t.end(ctx, key, "given up")
 		}
 		if !h.sleep(ctx, wait) {
-			return t.end(ctx, key, "")
+			return t.unknown, t.end(ctx, key, "")
 		}
 	}
 }

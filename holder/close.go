@@ -148,7 +148,7 @@ func (h *Holder) releaseAll(ctx context.Context, endings []tenure.Ending) (unrel
 
 // releaseBatch releases one batch. What got no answer is tried again.
 func (h *Holder) releaseBatch(ctx context.Context, endings []tenure.Ending, until time.Duration) (unreleased int, err error) {
-	err = h.insist(ctx, "", until, func(ctx context.Context) error {
+	_, err = h.insist(ctx, "", until, func(ctx context.Context) error {
 		results := h.store.Release(ctx, tenure.ReleaseRequest{Owner: h.owner, Endings: endings})
 		var open []tenure.Ending
 		var last error

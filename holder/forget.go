@@ -15,10 +15,13 @@ import (
 // While the store can't answer, Forget tries again until ctx ends; the error
 // is then a [*tenure.UnavailableError]. The tenure goes on and is renewed, so
 // that Forget can be called again: call it until it succeeds, and then
-// Release. A lease with neither for a TTL is released by the holder. If the
-// tenure is over the error is a [*tenure.FencedError] and nothing is known to
-// be forgotten, nor is it if the key was lost meanwhile, which is a
-// [*tenure.LostError].
+// Release. A lease with neither for a TTL is released by the holder.
+//
+// If the tenure is over at the call the error is a [*tenure.FencedError], and
+// this call forgot nothing. If it ends meanwhile, the error is a
+// [*tenure.LostError] and this call forgot nothing either, but for one case:
+// where the outcome of an earlier attempt was unknown the key may be forgotten,
+// and the error is a [*tenure.UnavailableError] that says so.
 func (l *Lease) Forget(ctx context.Context) (tenure.Record, error) {
 	h := l.holder
 	if err := l.Err(); err != nil {
@@ -35,7 +38,7 @@ func (l *Lease) Forget(ctx context.Context) (tenure.Record, error) {
 	defer h.endForget(l)
 
 	var record tenure.Record
-	err := h.insist(ctx, l.key, math.MaxInt64, func(ctx context.Context) error {
+	unknown, err := h.insist(ctx, l.key, math.MaxInt64, func(ctx context.Context) error {
 		if err := l.Err(); err != nil {
 			return &tenure.LostError{Key: l.key, Owner: h.owner, Epoch: l.epoch, Reason: err.Error()}
 		}
@@ -46,7 +49,7 @@ func (l *Lease) Forget(ctx context.Context) (tenure.Record, error) {
 		record = result.Grant.Record
 		return result.Err
 	})
-	return h.settleForget(l, record, err)
+	return h.settleForget(l, record, unknown, err)
 }
 
 // beginForget closes the gate for good.
@@ -66,8 +69,9 @@ func (h *Holder) beginForget(l *Lease) error {
 	return nil
 }
 
-// settleForget takes in the last answer.
-func (h *Holder) settleForget(l *Lease, record tenure.Record, err error) (tenure.Record, error) {
+// settleForget takes in the last answer. unknown says that an attempt before it
+// may have been applied.
+func (h *Holder) settleForget(l *Lease, record tenure.Record, unknown bool, err error) (tenure.Record, error) {
 	if err == nil && !l.named(record) {
 		err = l.misnamed(record)
 	}
@@ -79,6 +83,10 @@ func (h *Holder) settleForget(l *Lease, record tenure.Record, err error) (tenure
 		defer h.unlock()
 		if l.phase < ending {
 			h.lose(l, err)
+		}
+		if unknown {
+			err = &tenure.UnavailableError{Key: l.key, MaybeApplied: true,
+				Reason: "an earlier attempt of this forget has no known outcome; the last one: " + err.Error()}
 		}
 	}
 	return tenure.Record{}, err

@@ -23,7 +23,9 @@ func (l *Lease) Release(ctx context.Context) error { return l.release(ctx, false
 
 // ReleaseForgotten is Release for a key without durable copies, or with none
 // that anybody will want to read: the same log entry forgets them, and the
-// cluster keeps no record of the key. Nothing is retried if it fails.
+// cluster keeps no record of the key. nil says that the tenure is over, and no
+// more: where it had ended before, its copies were not forgotten. Copies that
+// have to be dead are forgotten with [Lease.Forget] first.
 func (l *Lease) ReleaseForgotten(ctx context.Context) error { return l.release(ctx, true) }
 
 func (l *Lease) release(ctx context.Context, forget bool) error {
@@ -76,7 +78,7 @@ func (h *Holder) tellRelease(ctx context.Context, l *Lease, quiet chan struct{},
 		Endings: []tenure.Ending{{Key: l.key, Epoch: l.epoch}},
 		Forget:  forget,
 	}
-	err := h.insist(ctx, l.key, until, func(ctx context.Context) error {
+	_, err := h.insist(ctx, l.key, until, func(ctx context.Context) error {
 		return resultAt(h.store.Release(ctx, req), 0).Err
 	})
 	switch {

@@ -306,6 +306,43 @@ func TestForgetLost(t *testing.T) {
 	})
 }
 
+// Goal: what an attempt of unknown outcome may have forgotten is not told as
+// lost, neither by the store's answer to the next one nor because the lease has
+// ended.
+func TestForgetLostAfterAnUnknownOutcome(t *testing.T) {
+	unknown := &tenure.UnavailableError{Key: key, MaybeApplied: true, Reason: "no answer"}
+	lost := &tenure.LostError{Key: key, Epoch: 1}
+	inBubble(t, func(t *testing.T, b *bubble) {
+		lease := b.acquire(key)
+		b.store.put(inTurn(forget, unknown, lost))
+		record, err := lease.Forget(t.Context())
+		var u *tenure.UnavailableError
+		if !errors.As(err, &u) || !u.MaybeApplied || errors.Is(err, tenure.ErrLost) || record != (tenure.Record{}) {
+			t.Errorf("got %+v, %v", record, err)
+		}
+		if reasonOf(lease.Err()) != tenure.LeaseLost {
+			t.Errorf("the lease: %v", lease.Err())
+		}
+	})
+	inBubble(t, func(t *testing.T, b *bubble) {
+		lease := b.acquire(key)
+		b.store.put(failing(forget, unknown))
+		done := make(chan error)
+		go func() {
+			_, err := lease.Forget(t.Context())
+			done <- err
+		}()
+		time.Sleep(ttl)
+		if err := lease.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var u *tenure.UnavailableError
+		if err := <-done; !errors.As(err, &u) || !u.MaybeApplied || errors.Is(err, tenure.ErrLost) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // Goal: a lease is not let go while a forget of it is tried, however long it
 // takes and whatever other forgets became of.
 func TestForgetsTakeLong(t *testing.T) {

@@ -31,6 +31,22 @@ func failing(op string, err error) func(context.Context, request, func() []tenur
 	}
 }
 
+// inTurn answers the requests of one kind with the given errors, one after the
+// other, and then not at all.
+func inTurn(op string, errs ...error) func(context.Context, request, func() []tenure.Result) []tenure.Result {
+	return func(ctx context.Context, r request, send func() []tenure.Result) []tenure.Result {
+		if r.op != op {
+			return send()
+		}
+		if len(errs) == 0 {
+			return silence(ctx, r, send)
+		}
+		err := errs[0]
+		errs = errs[1:]
+		return unanswered(len(r.keys), err)
+	}
+}
+
 // Goal: the fence of a renewal counts from before it was sent: an answer that
 // took two seconds leaves two seconds less.
 func TestFenceOfALateRenewal(t *testing.T) {

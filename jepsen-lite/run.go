@@ -84,7 +84,7 @@ func inVirtualTime(t *testing.T, p *plan.Plan, o Options, w *history.Writer, ter
 	start := time.Now()
 	var last virtual.Progress
 	err := virtual.Do(t, virtual.Run{
-		Plan: p, History: w, Terms: terms, Log: logs.logger,
+		Plan: p, History: w, Terms: terms, Folder: o.Dir, Log: logs.logger,
 		Progress: func(now virtual.Progress) {
 			last = now
 			tellProgress(o.Out, now)

@@ -115,11 +115,12 @@ type proposer struct {
 	refusals refusals
 }
 
-// refusals are those of entries because of a transfer of leadership, without a
-// longer pause between them and without an entry that was taken.
+// refusals are those of entries because of a transfer of leadership, with no
+// entry between them that was taken.
 type refusals struct {
-	mu          sync.Mutex
-	first, last time.Duration // since the node's start; 0 if there are none
+	mu     sync.Mutex
+	last   time.Duration // since the node's start; 0 if there is none
+	lasted time.Duration // without the pauses
 }
 
 // enqueueTimeout bounds how long Raft's main loop may take to look at an entry.
@@ -170,8 +171,9 @@ func (p *proposer) outcome(err error) leader.Outcome {
 // stops, and the others elect.
 const (
 	transferPatience = 10 * time.Second
-	// transferPause is how long nobody may have asked for anything between two
-	// refusals of one transfer. After a longer pause they may be of two.
+	// transferPause is the longest time between two refusals that counts as
+	// one of refusals: in a longer one, in which nobody asked for anything, the
+	// transfer may have ended.
 	transferPause = transferPatience / 2
 )
 
@@ -179,7 +181,7 @@ const (
 func (p *proposer) taken() {
 	p.refusals.mu.Lock()
 	defer p.refusals.mu.Unlock()
-	p.refusals.first, p.refusals.last = 0, 0
+	p.refusals.last, p.refusals.lasted = 0, 0
 }
 
 // watchTransfer notes that Raft refuses entries because of a transfer.
@@ -190,14 +192,14 @@ func (p *proposer) watchTransfer() {
 	}
 }
 
-// note notes a refusal, and returns for how long there have been nothing but
-// refusals.
+// note notes a refusal, and returns how long there have been nothing but
+// refusals, without the pauses.
 func (r *refusals) note(now time.Duration) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.first == 0 || now-r.last > transferPause {
-		r.first = now
+	if since := now - r.last; r.last != 0 && since > 0 && since <= transferPause {
+		r.lasted += since
 	}
 	r.last = max(r.last, now)
-	return now - r.first
+	return r.lasted
 }

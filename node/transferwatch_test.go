@@ -21,8 +21,9 @@ func bareNode() *Node {
 }
 
 // A leader that refuses entries because of a transfer of leadership gets ten
-// seconds to end it, from the first refusal after an entry that it took; then
-// the node stops (hashicorp/raft#696). Any other refusal is none of that.
+// seconds of refusals to end it, from the first one after an entry that it took;
+// then the node stops (hashicorp/raft#696), also where asks are few and far
+// between. Any other refusal is none of that.
 func TestTransferThatNeverEndsStopsTheNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := bareNode()
@@ -66,5 +67,27 @@ func TestTransferThatNeverEndsStopsTheNode(t *testing.T) {
 			t.Errorf("the node stopped with %v", err)
 		}
 		<-n.closed
+	})
+}
+
+// The refusals of asks that are few and far between are added up.
+func TestTransferThatNeverEndsWhileFewAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := bareNode()
+		p := &proposer{node: n}
+		const tries = int(transferPause/time.Second) - 1 // of an ask, one a second
+		for ask := range int(transferPatience/time.Second)/(tries-1) + 1 {
+			if n.Err() != nil {
+				t.Fatalf("the node stopped at ask %d: %v", ask, n.Err())
+			}
+			for range tries {
+				p.outcome(raft.ErrLeadershipTransferInProgress)
+				time.Sleep(time.Second)
+			}
+			time.Sleep(time.Minute)
+		}
+		if err := n.Err(); err == nil || !strings.Contains(err.Error(), "transfer of leadership") {
+			t.Errorf("the node stopped with %v", err)
+		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"example.com/tenure/jepsen-lite/check"
 	"example.com/tenure/jepsen-lite/plan"
+	"example.com/tenure/jepsen-lite/report"
 )
 
 const (
@@ -30,11 +31,11 @@ const (
 	onAllProcessors = 4
 )
 
-// apart carries out the n-th run of a soak in a process of its own, as this
-// command with these arguments, and writes what it says to told. An error says
-// why there is no verdict.
-func apart(ctx context.Context, n uint64, arena string, args []string, told *bytes.Buffer) (check.Verdict, error) {
-	program, err := os.Executable()
+// apart carries out the n-th run of a soak in a process of its own, and writes
+// what that says to told. An error says why there is no verdict: a process that
+// ended with an exit code and without a report has crashed.
+func apart(ctx context.Context, n uint64, run task, told *bytes.Buffer) (check.Verdict, error) {
+	program, err := self()
 	if err != nil {
 		return "", err
 	}
@@ -45,27 +46,32 @@ func apart(ctx context.Context, n uint64, arena string, args []string, told *byt
 	defer here.Close()
 	defer alive.Close()
 	cmd := exec.CommandContext(ctx, program)
-	cmd.Args = append([]string{os.Args[0]}, args...)
+	cmd.Args = append([]string{os.Args[0]}, run.args...)
 	cmd.Env = append(os.Environ(), aloneEnv+"=1")
-	if arena == plan.Virtual && n%onAllProcessors != 0 && os.Getenv("GOMAXPROCS") == "" {
+	if run.plan.Arena == plan.Virtual && n%onAllProcessors != 0 && os.Getenv("GOMAXPROCS") == "" {
 		cmd.Env = append(cmd.Env, "GOMAXPROCS=1")
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = alive, told, told
 	cmd.Cancel = func() error { return interrupt(cmd.Process) }
 	cmd.WaitDelay = endingTakes
-	err = cmd.Run()
-	var exit *exec.ExitError
+	ended := cmd.Run()
+	results, err := report.ReadSummary(run.dir)
 	switch {
-	case err == nil:
-		return check.Valid, nil
-	case errors.As(err, &exit) && exit.ExitCode() == exitViolation:
-		return check.Violated, nil
-	case errors.As(err, &exit) && exit.ExitCode() == exitUnknown:
-		return check.Unknown, nil
+	case err == nil && cmd.ProcessState.ExitCode() == exitOf(results.Verdict):
+		return results.Verdict, nil
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	}
-	return "", fmt.Errorf("the process of the run: %w", err)
+	return "", fmt.Errorf("the process of the run ended without a verdict: %w", errors.Join(ended, err))
+}
+
+// self returns what to start for another process of this very program, even if
+// its file has been replaced since.
+func self() (string, error) {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe", nil
+	}
+	return os.Executable()
 }
 
 // interrupt asks a process to clean up and end, where the system can.

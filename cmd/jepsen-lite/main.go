@@ -5,6 +5,7 @@ package main
 import (
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"testing"
 
@@ -37,7 +38,8 @@ func main() {
 		os.Exit(process.Child())
 	}
 	if os.Getenv(aloneEnv) != "" {
-		os.Unsetenv(aloneEnv) // it is not for what the run starts
+		os.Unsetenv(aloneEnv)       // it is not for what the run starts
+		signal.Ignore(os.Interrupt) // of the terminal, which the soak gets as well: it says what is to happen
 		go endWithStdin()
 	}
 	if os.Getenv("GOGC") == "" {

@@ -97,7 +97,7 @@ func (s *soak) one(ctx context.Context, n uint64) {
 	of := s.draw(n)
 	var told bytes.Buffer
 	begun := time.Now()
-	verdict, err := apart(ctx, n, of.plan.Arena, of.args, &told)
+	verdict, err := apart(ctx, n, of, &told)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cutOff := err != nil && ctx.Err() != nil

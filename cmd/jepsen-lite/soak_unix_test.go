@@ -23,6 +23,7 @@ func TestInterruptedSoak(t *testing.T) {
 	out := t.TempDir()
 	cmd := exec.Command(program)
 	cmd.Args = []string{"jepsen-lite", "run", "--seed", "5", "--duration", "5s", "--faults", "transfer", "--for", "1h", "--out", out}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +35,8 @@ func TestInterruptedSoak(t *testing.T) {
 	for text := bufio.NewScanner(stdout); text.Scan(); { // ends when no process has the other end
 		lines = append(lines, text.Text())
 		if len(lines) == 2 {
-			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			// As a terminal does it: to all processes of the group.
+			if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
 				t.Error(err)
 			}
 		}

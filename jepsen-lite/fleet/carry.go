@@ -125,7 +125,13 @@ func (a *Arena) readOnce(ctx context.Context, r Replica, key string) error {
 func (a *Arena) within(ctx context.Context, d time.Duration, verb string, do func(context.Context, Replica, string) error) {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	for i, err := range a.eachKey(ctx, do) {
+	// One that hangs must leave time for others.
+	once := min(a.cfg.Timeout, d/time.Duration(2*len(a.replicas)))
+	for i, err := range a.eachKey(ctx, func(ctx context.Context, r Replica, key string) error {
+		ctx, cancel := context.WithTimeout(ctx, once)
+		defer cancel()
+		return do(ctx, r, key)
+	}) {
 		if err != nil {
 			a.rec.write(history.Event{Kind: history.Note, Key: a.cfg.Keys[i], Msg: fmt.Sprintf("given up after %v: %s %v", d, verb, err)})
 		}

@@ -39,7 +39,7 @@ func (d *Defect) In(arena string) (*Defect, error) {
 		return nil, fmt.Errorf("%s is exposed by the stories of %s only", d.Name, d.Stories)
 	}
 	there := *d
-	there.draw.Arena, there.Takes = arena, 0
+	there.draw.Arena = arena
 	if there.draw.Safety == defaultDuration && arena == plan.Process {
 		there.draw.Safety = inRealTime
 	}

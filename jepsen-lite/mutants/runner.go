@@ -111,6 +111,10 @@ func (r *Row) withDefect(ctx context.Context, binary, dir string) error {
 
 // withoutDefect runs what withDefect has run. A verdict that is not valid stays.
 func (r *Row) withoutDefect(ctx context.Context, binary, dir string) error {
+	if r.Runs == 0 {
+		r.Clean = Seen{Verdict: check.Unknown, Text: "no run with the defect came to its end in time"}
+		return nil
+	}
 	r.Clean.Verdict = check.Valid
 	for seed := uint64(1); seed <= uint64(r.Runs) && r.Clean.Verdict != check.Violated; seed++ {
 		seen, err := carryOut(ctx, binary, r.Defect, seed, filepath.Join(dir, fmt.Sprintf("clean-%d", seed)))

@@ -2,7 +2,6 @@ package mutants
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -69,34 +68,18 @@ func carryOut(ctx context.Context, binary string, d *Defect, seed uint64, dir st
 	if written := os.WriteFile(filepath.Join(dir, "output.txt"), said, 0o644); written != nil {
 		return Seen{}, written
 	}
-	results, err := os.ReadFile(filepath.Join(out, report.JSONFile))
+	results, err := report.ReadSummary(out)
 	if errors.Is(err, os.ErrNotExist) {
 		return Seen{}, fmt.Errorf("the run ended without a verdict:\n%s", said)
 	}
 	if err != nil {
 		return Seen{}, err
 	}
-	return read(results)
-}
-
-// read reads results.json.
-func read(results []byte) (Seen, error) {
-	var r struct {
-		Verdict  check.Verdict
-		Reasons  []string
-		Findings []struct {
-			Checker string
-			Verdict check.Verdict
-		}
+	s := Seen{Verdict: results.Verdict}
+	if len(results.Reasons) > 0 {
+		s.Text = results.Reasons[0]
 	}
-	if err := json.Unmarshal(results, &r); err != nil {
-		return Seen{}, fmt.Errorf("read %s: %w", report.JSONFile, err)
-	}
-	s := Seen{Verdict: r.Verdict}
-	if len(r.Reasons) > 0 {
-		s.Text = r.Reasons[0]
-	}
-	for _, f := range r.Findings {
+	for _, f := range results.Findings {
 		if f.Verdict == check.Violated {
 			s.Checkers = append(s.Checkers, f.Checker)
 		}

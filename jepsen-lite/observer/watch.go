@@ -23,8 +23,11 @@ var eventNames = map[tenure.EventKind]string{
 
 // Watch writes down what a watch of all keys tells on a node's run-th
 // incarnation, until the node ends, or ctx has ended and nothing more is told.
-// An error is that of the beginning: the node has just ended.
+// An error says that the node had ended before.
 func Watch(ctx context.Context, j workload.Journal, name string, run int, n *node.Node) error {
+	if err := n.Err(); err != nil {
+		return err
+	}
 	w, err := n.Watch(node.WatchOptions{})
 	if err != nil {
 		return err

@@ -141,13 +141,14 @@ func (d *drawing) pauseAtGate(away stretch) (during []stretch) {
 
 // loseAnswers keeps all answers from the replicas for longer than a TTL, in
 // which each of them asks for something, while the leader is there and, if
-// possible, nobody has to stand still in the midst of a write.
+// possible, nobody has to stand still in the midst of a write. Replicas that
+// embed nodes get theirs, unless all do: then their nodes hear nothing either.
 func (d *drawing) loseAnswers(given bool, away stretch, gates []stretch) {
 	p := d.plan
 	if d.oneOf(given, Partition) == "" {
 		return
 	}
-	f := Fault{Kind: Partition, Targets: links(d.nodes(), d.replicas()), For: p.TTL + p.TTL/4}
+	f := Fault{Kind: Partition, Targets: links(d.nodes(), d.replicas()[p.Embedded%p.Replicas:]), For: p.TTL + p.TTL/4}
 	var free, present []Duration // instants at which it can begin, and those at which at least the leader is there
 	for at := p.TTL; time.Duration(at+f.For) < time.Duration(p.Safety); at += Duration(100 * time.Millisecond) {
 		f.At = at

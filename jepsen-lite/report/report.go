@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -35,30 +34,6 @@ func New(h *history.History, j check.Judgement) *Report {
 		r.Explanations = append(r.Explanations, check.Explain(h, v))
 	}
 	return r
-}
-
-// A summary is the JSON of a report.
-type summary struct {
-	Verdict    check.Verdict       `json:"verdict"`
-	Reasons    []string            `json:"reasons,omitempty"`
-	Terms      *history.Terms      `json:"terms"`
-	Seconds    float64             `json:"seconds"` // of the run's time
-	Operations int                 `json:"operations"`
-	Faults     int                 `json:"faults"`
-	Findings   []check.Finding     `json:"findings"`
-	Coverage   []check.Covered     `json:"coverage"`
-	Violations []check.Explanation `json:"violations,omitempty"`
-}
-
-// JSON writes the report for programs.
-func (r *Report) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(summary{
-		Verdict: r.Judgement.Verdict, Reasons: r.Judgement.Reasons, Terms: r.history.Terms,
-		Seconds: r.history.Last().Seconds(), Operations: len(r.history.Ops), Faults: len(r.history.Faults),
-		Findings: r.Judgement.Findings, Coverage: r.Judgement.Coverage, Violations: r.Explanations,
-	})
 }
 
 // Text writes the report for a terminal: violations first, the verdict last.

@@ -32,6 +32,7 @@ type Run struct {
 	Plan    *plan.Plan
 	History *history.Writer
 	Terms   *history.Terms // of the history's first line
+	Folder  string         // where files go that outlive processes; they are removed at the end. "" is that of temporary files
 	// Log returns where a node or a replica logs; nil is nowhere.
 	Log func(name string) hclog.Logger
 	// Progress is told every ten seconds of the run's time, and at its end.
@@ -105,7 +106,7 @@ func newArena(r Run) *arena {
 
 func (a *arena) run() error {
 	if a.plan.Works(plan.Ledger) {
-		folder, err := os.MkdirTemp("", "jepsen-lite-")
+		folder, err := os.MkdirTemp(a.Folder, "ledgers-")
 		if err != nil {
 			return fmt.Errorf("make a folder for the ledgers: %w", err)
 		}

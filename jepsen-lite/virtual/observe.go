@@ -75,7 +75,7 @@ func (a *arena) sums() {
 func (s *server) watch() {
 	for s.arena.sleep(10 * time.Millisecond) {
 		if n, run := s.running(); n != nil {
-			_ = observer.Watch(s.arena.ctx, journal{s.arena}, s.name, run, n) // it may have just ended
+			_ = observer.Watch(s.arena.ctx, journal{s.arena}, s.name, run, n) // it may have ended by itself
 		}
 	}
 }

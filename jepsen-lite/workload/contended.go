@@ -21,8 +21,8 @@ type contender struct {
 	layer func() durable // for each tenure
 	pause time.Duration  // between two writes, at most
 	work  int            // writes and reads of a tenure, less than this
-	// forgot is set by the first tenure that ends in good order: every run has
-	// something forgotten.
+	// forgot says that something was forgotten, so that it need not be at the
+	// next chance.
 	forgot bool
 }
 

@@ -19,7 +19,7 @@ func (c *contender) giveUp(t *tenant) {
 	release := t.lease.Release
 	way := c.rng.IntN(8)
 	if !c.forgot {
-		c.forgot, way = true, 1
+		way = 1
 	}
 	switch way {
 	case 0:
@@ -42,6 +42,7 @@ func (c *contender) giveUp(t *tenant) {
 func (c *contender) forget(ctx context.Context, t *tenant) {
 	for {
 		_, err := t.lease.Forget(ctx)
+		c.forgot = c.forgot || err == nil
 		if err == nil || ctx.Err() != nil || errors.Is(err, tenure.ErrFenced) || errors.Is(err, tenure.ErrLost) {
 			return
 		}
