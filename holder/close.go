@@ -25,9 +25,9 @@ type closing struct {
 // store.
 //
 // While the store can't answer, Close tries again until ctx ends or a TTL has
-// passed; the error then says how many tenures were not released. Nobody else
-// gets their keys before their TTL has passed. Closing twice is one closing:
-// the second call waits for the first.
+// passed; the error then says how many tenures are not known to be released. A
+// key whose tenure was not is free when its TTL has passed. Closing twice is one
+// closing: the second call waits for the first.
 func (h *Holder) Close(ctx context.Context) error {
 	leases, first := h.beginClose()
 	if first {
@@ -77,7 +77,7 @@ func (h *Holder) finishClose(ctx context.Context, leases []*Lease) error {
 	}
 	h.mu.Unlock()
 	if unreleased > 0 {
-		return fmt.Errorf("%d of %d tenures of %s were not released, so nobody else gets their keys before the TTL, %v, has passed: %w",
+		return fmt.Errorf("%d of %d tenures of %s are not known to be released; a key that was not is free when the TTL, %v, has passed: %w",
 			unreleased, len(endings), h.owner, h.cadence.ttl, err)
 	}
 	return nil

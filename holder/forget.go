@@ -84,12 +84,20 @@ func (h *Holder) settleForget(l *Lease, record tenure.Record, unknown bool, err 
 		if l.phase < ending {
 			h.lose(l, err)
 		}
-		if unknown {
+		if unknown && !l.unforgotten(err) {
 			err = &tenure.UnavailableError{Key: l.key, MaybeApplied: true,
 				Reason: "an earlier attempt of this forget has no known outcome; the last one: " + err.Error()}
 		}
 	}
 	return tenure.Record{}, err
+}
+
+// unforgotten reports whether the answer that the tenure is over says as well
+// that it was not forgotten: its record is there, and nothing can raise the
+// forgotten epoch to that of a tenure that is over.
+func (l *Lease) unforgotten(err error) bool {
+	var lost *tenure.LostError
+	return errors.As(err, &lost) && lost.Record.Key == l.key && lost.Record.ForgottenAtEpoch < l.epoch
 }
 
 // endForget starts the time within which a retry or a release must follow.

@@ -37,6 +37,8 @@ type Lease struct {
 
 	untriedUntil   time.Duration // if the gate is untried then, the lease is let go; 0 for never
 	forgottenUntil time.Duration // when a lease that was to be forgotten is let go; 0 for never
+
+	releaseErr error // of its release, for those who wait for it
 }
 
 // A phase is how far a lease is on its way to its end. It only goes forward.

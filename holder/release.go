@@ -15,10 +15,12 @@ import (
 //
 // nil says that the tenure is over. While the store can't answer, Release
 // tries again until ctx ends or the TTL has passed; the error is then a
-// [*tenure.UnavailableError], the lease is not renewed any more, and nobody
-// else gets the key before the TTL has passed. A release of a lease that was
-// lost or released is a success and sends nothing; one at the same time as
-// another waits for it.
+// [*tenure.UnavailableError], and the lease is not renewed any more: the key is
+// free when the TTL has passed at the latest. If the error says that the
+// release may have been applied, somebody else may have the key already. A
+// release of a lease that is over, lost or released or given up in vain, is a
+// success and sends nothing; one at the same time as another waits for it, and
+// returns what became of it.
 func (l *Lease) Release(ctx context.Context) error { return l.release(ctx, false) }
 
 // ReleaseForgotten is Release for a key without durable copies, or with none
@@ -38,6 +40,7 @@ func (l *Lease) release(ctx context.Context, forget bool) error {
 	err := h.tellRelease(ctx, l, quiet, until, forget)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	l.releaseErr = err
 	h.finish(l, l.fenced())
 	return err
 }
@@ -89,8 +92,14 @@ func (h *Holder) tellRelease(ctx context.Context, l *Lease, quiet chan struct{},
 	}
 }
 
+// unreleased says what a failed release leaves behind.
 func (l *Lease) unreleased(err error) error {
-	return fmt.Errorf("%w; epoch %d of %s was not released, so nobody else gets the key before its TTL, %v, has passed",
+	var u *tenure.UnavailableError
+	if errors.As(err, &u) && !u.MaybeApplied {
+		return fmt.Errorf("%w; epoch %d of %s was not released, so nobody else gets the key before its TTL, %v, has passed",
+			err, l.epoch, l.holder.owner, l.TTL())
+	}
+	return fmt.Errorf("%w; epoch %d of %s may be released, and somebody else have the key; else the key is free when its TTL, %v, has passed",
 		err, l.epoch, l.holder.owner, l.TTL())
 }
 
@@ -103,7 +112,9 @@ func (l *Lease) waitOver(ctx context.Context) error {
 	}
 	select {
 	case <-l.done:
-		return nil
+		l.holder.mu.Lock()
+		defer l.holder.mu.Unlock()
+		return l.releaseErr
 	case <-ctx.Done():
 		return &tenure.UnavailableError{Key: l.key, MaybeApplied: true, Reason: "another release of it is on its way", Err: ctx.Err()}
 	}

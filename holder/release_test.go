@@ -3,6 +3,7 @@ package holder_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +62,33 @@ func TestReleaseTwice(t *testing.T) {
 			t.Errorf("%d releases were sent, want 1", n)
 		}
 	})
+}
+
+// Goal: what a failed release leaves behind is told as far as it is known, also
+// to who waited for it. Where its answer was lost somebody else may have the key
+// already, and nobody is told that they haven't.
+func TestReleaseOfUnknownOutcome(t *testing.T) {
+	for _, maybe := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, b *bubble) {
+			lease := b.acquire(key)
+			b.store.put(failing(release, &tenure.UnavailableError{Key: key, MaybeApplied: maybe, Reason: "no answer"}))
+			errs := make(chan error, 2)
+			for _, patience := range []time.Duration{time.Second, time.Hour} {
+				go func() { errs <- lease.Release(b.within(patience)) }()
+				synctest.Wait()
+			}
+			for range 2 {
+				err := <-errs
+				var u *tenure.UnavailableError
+				if !errors.As(err, &u) || u.MaybeApplied != maybe || strings.Contains(err.Error(), "nobody else gets the key") == maybe {
+					t.Errorf("maybe applied is %v, told: %v", maybe, err)
+				}
+			}
+			if err := lease.Release(t.Context()); err != nil {
+				t.Errorf("once it is over: %v", err)
+			}
+		})
+	}
 }
 
 // Goal: a release answered lost is a success.
@@ -311,19 +339,30 @@ func TestForgetLost(t *testing.T) {
 // ended.
 func TestForgetLostAfterAnUnknownOutcome(t *testing.T) {
 	unknown := &tenure.UnavailableError{Key: key, MaybeApplied: true, Reason: "no answer"}
-	lost := &tenure.LostError{Key: key, Epoch: 1}
-	inBubble(t, func(t *testing.T, b *bubble) {
-		lease := b.acquire(key)
-		b.store.put(inTurn(forget, unknown, lost))
-		record, err := lease.Forget(t.Context())
-		var u *tenure.UnavailableError
-		if !errors.As(err, &u) || !u.MaybeApplied || errors.Is(err, tenure.ErrLost) || record != (tenure.Record{}) {
-			t.Errorf("got %+v, %v", record, err)
-		}
-		if reasonOf(lease.Err()) != tenure.LeaseLost {
-			t.Errorf("the lease: %v", lease.Err())
-		}
-	})
+	for _, c := range []struct {
+		name   string
+		record tenure.Record // that the last answer tells
+		lost   bool          // it says that nothing was forgotten
+	}{
+		{"a record that is not known any more", tenure.Record{}, false},
+		{"a successor's record, of which the tenure is forgotten", tenure.Record{Key: key, Owner: "b", Epoch: 2, ForgottenAtEpoch: 1, Held: true}, false},
+		{"a successor's record, of which it is not", tenure.Record{Key: key, Owner: "b", Epoch: 2, Held: true}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, b *bubble) {
+				lease := b.acquire(key)
+				b.store.put(inTurn(forget, unknown, &tenure.LostError{Key: key, Epoch: 1, Record: c.record}))
+				record, err := lease.Forget(t.Context())
+				var u *tenure.UnavailableError
+				if maybe := errors.As(err, &u) && u.MaybeApplied; maybe == c.lost || errors.Is(err, tenure.ErrLost) != c.lost || record != (tenure.Record{}) {
+					t.Errorf("got %+v, %v", record, err)
+				}
+				if reasonOf(lease.Err()) != tenure.LeaseLost {
+					t.Errorf("the lease: %v", lease.Err())
+				}
+			})
+		})
+	}
 	inBubble(t, func(t *testing.T, b *bubble) {
 		lease := b.acquire(key)
 		b.store.put(failing(forget, unknown))

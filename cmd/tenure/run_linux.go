@@ -56,7 +56,7 @@ func (r *run) do(ctx context.Context) error {
 	}
 	r.end(lease, w.fenced)
 	if closing := r.close(h); closing != nil {
-		r.out.note("%s was not released, and is free when its TTL has passed: %v", r.key, closing)
+		r.out.note("%s is not known to be released; if it was not, it is free when its TTL has passed: %v", r.key, closing)
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (r *run) end(lease *holder.Lease, fenced bool) {
 		release = lease.ReleaseForgotten
 	}
 	if err := release(ctx); err != nil {
-		r.out.note("%s was not released, and is free when its TTL has passed: %v", r.key, err)
+		r.out.note("%s is not known to be released; if it was not, it is free when its TTL has passed: %v", r.key, err)
 	}
 }
 
