@@ -6,6 +6,9 @@
 //
 //   - Every answer comes from an entry that was appended after the request
 //     arrived: held and lost are never told from the node's state alone.
+//   - Held is definite: while an (owner, request id) stands in line or is
+//     proposed, another request under it that does not wait, or not any more,
+//     is told 'may have been applied'.
 //   - While a key has a line, everyone else goes behind it, first come, first
 //     served. A cancelled waiter leaves at once.
 //   - A key is given away over a standing tenure only with the evidence that

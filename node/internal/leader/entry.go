@@ -4,14 +4,15 @@ import (
 	"time"
 
 	"example.com/tenure/fsm"
+	"example.com/tenure/node/internal/machine"
 )
 
 // An entry is the commands of one log entry and where each came from.
 type entry struct {
 	commands []fsm.Command
-	sources  []source // of each command
-	bytes    int      // an estimate of its encoding, on the high side
-	refused  []item   // to be told 'held' once it is applied
+	sources  []source  // of each command
+	bytes    int       // an estimate of its encoding, on the high side
+	refused  []refusal // to be told once it is applied
 	reads    []*Request
 	releases map[*line]bool // lines whose keys it may release
 }
@@ -22,6 +23,12 @@ type source struct {
 	req   *Request
 	item  int
 	place *place
+}
+
+// A refusal is an acquire that is in no entry, and the tenure it is told of.
+type refusal struct {
+	of   item
+	held machine.Judgement // right before the entry that confirms it
 }
 
 // newEntry returns an entry with room for so many commands, as far as one may
@@ -76,8 +83,7 @@ func (s *Sequencer) next() *entry {
 		return nil
 	}
 	e := newEntry(s.queued)
-	e.refused, e.reads = s.refused, s.reads
-	s.refused, s.reads = nil, nil
+	e.reads, s.reads = s.reads, nil
 	s.takeMarker(e, now)
 	// Renewals go first, since a flood of acquires must not end tenures, but
 	// leave a part of every entry to the acquires.
@@ -86,6 +92,7 @@ func (s *Sequencer) next() *entry {
 	s.takeHeads(e, now)
 	s.takeAsks(e)
 	s.takeTenures(e, 4)
+	s.takeRefused(e)
 	if s.setTimer(now); len(e.commands)+len(e.refused)+len(e.reads) == 0 {
 		return nil
 	}
@@ -109,9 +116,9 @@ func (s *Sequencer) sort(req *Request) {
 	}
 }
 
-// sortAsk decides whether an acquire is proposed or stands in line. One whose
-// owner and request id made the key's present or last tenure is proposed,
-// whatever the line: it is a retry, and the log knows its answer.
+// sortAsk decides whether an acquire stands in line. One whose owner and request
+// id made the key's present or last tenure doesn't: it is a retry, and the log
+// knows its answer.
 func (s *Sequencer) sortAsk(req *Request, i int) {
 	c := req.command(i)
 	switch {
@@ -128,17 +135,13 @@ func (s *Sequencer) sortAsk(req *Request, i int) {
 		}
 		req.askers[i] = a
 		s.lines.enter(a, req.arrived+req.wait(i))
-	case s.lines.has(c.Key):
-		s.queued--
-		s.refused = append(s.refused, item{req, i})
 	default:
 		s.asks = append(s.asks, item{req, i})
 	}
 }
 
 // keepAppointments wakes the lines whose keys may have expired, and takes those
-// out of line whose wait is over: they are told 'held' once the next entry
-// confirms it.
+// out of line whose wait is over: they are refused.
 func (s *Sequencer) keepAppointments(now time.Duration) {
 	for x := s.lines.agenda.take(now); x != nil; x = s.lines.agenda.take(now) {
 		if x.line != nil {
@@ -269,6 +272,10 @@ func (s *Sequencer) takeHeads(e *entry, now time.Duration) {
 	}
 }
 
+// takeAsks takes the acquires that stand in no line. While the key has one they
+// are refused, unless they are retries whose answer the log knows. This is
+// decided only here, in order of arrival: whatever was asked earlier under the
+// same id is in this entry at the latest.
 func (s *Sequencer) takeAsks(e *entry) {
 	done := 0
 	for ; done < len(s.asks) && !e.full(4); done++ {
@@ -277,9 +284,37 @@ func (s *Sequencer) takeAsks(e *entry) {
 			continue
 		}
 		c := *ask.req.command(ask.item)
+		if s.lines.has(c.Key) && !s.cfg.Machine.MadeBy(c.Key, c.Owner, c.RequestID) {
+			s.refused = append(s.refused, ask)
+			continue
+		}
 		c.Evidence = s.cfg.Machine.Judge(c.Key).Evidence
 		e.add(c, source{req: ask.req, item: ask.item})
 		e.bytes += size(&c)
 	}
 	s.asks = append(s.asks[:0], s.asks[done:]...)
+}
+
+// takeRefused takes those who are refused, now that it is known what else the
+// entry proposes. 'Held' is definite: who asks under an id that still stands in
+// line, or that this entry proposes, may yet get the key and is not told it.
+func (s *Sequencer) takeRefused(e *entry) {
+	if len(s.refused) == 0 {
+		return
+	}
+	proposed := make(map[ask]bool)
+	for i := range e.commands {
+		if c := &e.commands[i]; c.Kind == fsm.Acquire {
+			proposed[askOf(c)] = true
+		}
+	}
+	for _, it := range s.refused {
+		c := it.req.command(it.item)
+		if id := askOf(c); proposed[id] || s.lines.stands(id) {
+			it.req.answer(it.item, unavailable(c, errStands))
+			continue
+		}
+		e.refused = append(e.refused, refusal{it, s.cfg.Machine.Judge(c.Key)})
+	}
+	s.refused = nil
 }

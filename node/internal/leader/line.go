@@ -61,6 +61,13 @@ func (ls *lines) has(key string) bool {
 	return ok
 }
 
+// stands reports whether an (owner, request id) stands in the key's line, or is
+// the head whose command is in flight.
+func (ls *lines) stands(id ask) bool {
+	_, ok := ls.byAsk[id]
+	return ok
+}
+
 // enter puts an asker into the key's line until its wait ends: into the place
 // of the same owner and request id, or behind all others.
 func (ls *lines) enter(a *asker, end time.Duration) {

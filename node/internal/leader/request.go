@@ -54,17 +54,15 @@ func (r *Request) answer(item int, result tenure.Result) {
 }
 
 // leftover returns the results as they are now, for a caller that has gone with
-// the given cause. A command that is in no entry was not applied.
-func (r *Request) leftover(cause error) []tenure.Result {
+// the given cause. A command that is in no entry was not applied, unless stands
+// says that its id is in line still: in flight, or for another request.
+func (r *Request) leftover(cause error, stands func(ask) bool) []tenure.Result {
 	results := slices.Clone(r.Results)
 	for i := range results {
 		if !r.answered[i] {
-			maybe := r.proposed[i]
-			if a := r.askers[i]; a != nil {
-				maybe = a.place.inFlight
-			}
-			results[i] = unavailable(r.command(i), &tenure.UnavailableError{
-				MaybeApplied: maybe, Reason: "no answer before the call ended", Err: cause,
+			c := r.command(i)
+			results[i] = unavailable(c, &tenure.UnavailableError{
+				MaybeApplied: r.proposed[i] || c.Kind == fsm.Acquire && stands(askOf(c)), Reason: "no answer before the call ended", Err: cause,
 			})
 		}
 	}

@@ -53,9 +53,9 @@ type Sequencer struct {
 	over    bool       // nothing is taken any more
 	inbox   []*Request // in order of arrival
 	tenures []span     // renewals, releases and forgets that are in no entry yet
-	asks    []item     // acquires that stand in no line and are in no entry yet
+	asks    []item     // acquires that do not wait and are in no entry yet
 	queued  int        // commands in inbox, tenures and asks
-	refused []item     // acquires to be told 'held' with the next entry
+	refused []item     // acquires to be refused with the next entry
 	reads   []*Request // to be told the index of the next entry
 	lines   lines
 	// patience is until when the tenures may wait for others; it counts only
@@ -109,12 +109,12 @@ func (s *Sequencer) Submit(req *Request) error {
 func (s *Sequencer) End(req *Request, cause error) []tenure.Result {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	results := req.leftover(cause)
 	req.ended = true
 	for _, a := range req.askers {
 		s.lines.leave(a)
 	}
 	req.askers = nil
+	results := req.leftover(cause, s.lines.stands)
 	s.signal()
 	return results
 }

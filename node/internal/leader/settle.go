@@ -10,6 +10,10 @@ import (
 
 var errLinesFull = &tenure.UnavailableError{Reason: fmt.Sprintf("the lines of the leader hold %d waiters already", MaxWaiting)}
 
+// errStands is for one who does not wait, or not any more, while another request
+// under the same id does.
+var errStands = &tenure.UnavailableError{MaybeApplied: true, Reason: "an acquire under this id still stands in line: try again, or wait, under the same id"}
+
 // settle gives out what became of an entry.
 func (s *Sequencer) settle(e *entry, o Outcome) {
 	s.mu.Lock()
@@ -21,8 +25,8 @@ func (s *Sequencer) settle(e *entry, o Outcome) {
 	for i := range e.commands {
 		s.settleOne(e.sources[i], &e.commands[i], &o.Applied.Results[i])
 	}
-	for _, it := range e.refused {
-		it.req.answer(it.item, tenure.Result{Err: heldNow(s.cfg.Machine.Judge(it.req.command(it.item).Key))})
+	for _, r := range e.refused {
+		r.of.req.answer(r.of.item, tenure.Result{Err: heldNow(r.held)})
 	}
 	for _, req := range e.reads {
 		req.finish(o.Applied.Index, nil)
@@ -73,8 +77,8 @@ func (s *Sequencer) settleUnknown(e *entry, o Outcome) {
 	}
 	// These were not proposed: an entry only confirms them.
 	unproposed := &tenure.UnavailableError{Reason: err.Reason, Err: err.Err}
-	for _, it := range e.refused {
-		it.req.answer(it.item, unavailable(it.req.command(it.item), unproposed))
+	for _, r := range e.refused {
+		r.of.req.answer(r.of.item, unavailable(r.of.req.command(r.of.item), unproposed))
 	}
 	for _, req := range e.reads {
 		req.finish(0, unproposed)
@@ -126,13 +130,16 @@ func (s *Sequencer) invalid(c *fsm.Command, r *fsm.Result) error {
 }
 
 // held tells of the tenure that refused an acquire, and how long it has left as
-// this leader judges.
+// this leader judges. Where a restore marker did, no owner is known.
 func (s *Sequencer) held(r *fsm.Result) error {
 	j := s.cfg.Machine.Judge(r.Record.Key)
-	if j.Record.Epoch == r.Record.Epoch {
-		return heldNow(j)
+	switch {
+	case j.Record.Epoch != r.Record.Epoch:
+		return &tenure.HeldError{Record: r.Record, Remaining: r.TTL}
+	case r.Record.Owner != "" && !j.Record.Held: // released later in the same entry
+		return &tenure.HeldError{Record: r.Record}
 	}
-	return &tenure.HeldError{Record: r.Record, Remaining: r.TTL}
+	return heldNow(j)
 }
 
 func heldNow(j machine.Judgement) error {
