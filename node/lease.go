@@ -25,7 +25,8 @@ func (v *verbs) Renew(ctx context.Context, req tenure.RenewRequest) []tenure.Res
 }
 
 // Release implements [tenure.Store]. It is not sent again once it may have been
-// applied.
+// applied. Where it also forgets, the two are invalid, applied or of unknown
+// outcome as one.
 func (v *verbs) Release(ctx context.Context, req tenure.ReleaseRequest) []tenure.Result {
 	b, at := releaseBatch(req)
 	all := v.router.route(ctx, b)
@@ -36,7 +37,8 @@ func (v *verbs) Release(ctx context.Context, req tenure.ReleaseRequest) []tenure
 	return results
 }
 
-// Forget implements [tenure.Store].
+// Forget implements [tenure.Store]. After an attempt of unknown outcome it is
+// lost only if the key's record shows that nothing was forgotten.
 func (v *verbs) Forget(ctx context.Context, req tenure.ForgetRequest) []tenure.Result {
 	return v.router.route(ctx, forgetBatch(req))
 }

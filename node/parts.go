@@ -7,15 +7,14 @@ import (
 	"example.com/tenure"
 )
 
-// Bounds of one request; a larger batch goes in several at once.
+// Bounds of one request; a larger batch goes in several.
 const (
 	partCommands = 16384
 	partBytes    = 4 << 20
 )
 
 // leaseInParts sends a batch in requests that are not too large: one after the
-// other, since a release may follow its forget, but those that wait in line all
-// at once.
+// other, as the caller gave them, but those that wait in line all at once.
 func leaseInParts(ctx context.Context, way leaser, b batch) []tenure.Result {
 	ends := b.parts()
 	if len(ends) == 1 {
@@ -41,17 +40,22 @@ func leaseInParts(ctx context.Context, way leaser, b batch) []tenure.Result {
 	return results
 }
 
-// parts returns where each request's commands end.
+// parts returns where each request's commands end. None ends between commands
+// that go as one: the leader may be lost between two requests.
 func (b batch) parts() (ends []int) {
 	from, bytes := 0, 0
-	for i := range b.commands {
-		c := &b.commands[i]
-		size := len(c.Key) + len(c.Owner) + len(c.RequestID) + 32
-		if i > from && (i-from >= partCommands || bytes+size > partBytes) {
+	for i := 0; i < len(b.commands); {
+		end := b.unit(i)
+		size := 0
+		for _, c := range b.commands[i:end] {
+			size += len(c.Key) + len(c.Owner) + len(c.RequestID) + 32
+		}
+		if i > from && (end-from > partCommands || bytes+size > partBytes) {
 			ends = append(ends, i)
 			from, bytes = i, 0
 		}
 		bytes += size
+		i = end
 	}
 	return append(ends, len(b.commands))
 }

@@ -105,6 +105,33 @@ func TestInvalidCommandsAreRefusedAndSpoilNothing(t *testing.T) {
 	}
 }
 
+// A release that also forgets is refused whole, by a node and by a client: an
+// ending that names its tenure twice forgets nothing.
+func TestInvalidReleaseDoesNotForget(t *testing.T) {
+	c := newCluster(t, 1)
+	ctx := within(t, 20*time.Second)
+	n := c.leader()
+	client, err := node.Dial(node.ClientConfig{Addrs: []string{n.Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	g, err := acquire(ctx, n, "k", "o", "1", time.Minute, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]tenure.Store{"node": n, "client": client} {
+		r := s.Release(ctx, tenure.ReleaseRequest{Owner: "o", Forget: true, Endings: []tenure.Ending{{Key: "k", Epoch: g.Record.Epoch, RequestID: "1"}}})[0]
+		var invalid *tenure.InvalidError
+		if !errors.As(r.Err, &invalid) || invalid.Field != "request_id" || invalid.Key != "k" {
+			t.Errorf("%s: %+v, want an invalid request_id", name, r)
+		}
+	}
+	if v, err := n.Get(ctx, "k"); err != nil || v.Record != g.Record {
+		t.Errorf("the key is %+v, %v; it was %+v", v, err, g.Record)
+	}
+}
+
 func second[T any](_ T, err error) error { return err }
 
 func TestAnotherNodesDataIsRefused(t *testing.T) {

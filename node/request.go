@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"time"
 
 	"example.com/tenure"
@@ -93,6 +94,35 @@ func releaseBatch(req tenure.ReleaseRequest) (b batch, at []int) {
 	return b, at
 }
 
+// together reports whether two commands in a row are one release that also
+// forgets. Nobody may be left with a tenure that is forgotten and stands, so the
+// two are sent, answered and repeated as one, as the leader puts them into one
+// entry.
+func together(c, next *fsm.Command) bool {
+	return c.Kind == fsm.Forget && next.Kind == fsm.Release &&
+		c.Key == next.Key && c.Epoch == next.Epoch && c.Owner == next.Owner
+}
+
+// unit returns the end of the commands from i on that go as one: one command, or
+// the two of a release that also forgets.
+func (b batch) unit(i int) (end int) {
+	if i+1 < len(b.commands) && together(&b.commands[i], &b.commands[i+1]) {
+		return i + 2
+	}
+	return i + 1
+}
+
+// checkUnit returns what is wrong with the commands from i to end, which are
+// refused as one.
+func (b batch) checkUnit(i, end int, largest time.Duration) error {
+	for ; i < end; i++ {
+		if err := check(&b.commands[i], b.wait(i), largest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // check validates a command at the boundary. largest is the largest TTL of the
 // cluster as far as it is known here; the state machine has the last word.
 func check(c *fsm.Command, wait, largest time.Duration) error {
@@ -129,7 +159,7 @@ func checkKind(c *fsm.Command, wait, largest time.Duration) error {
 			return tenure.ValidateRequestID(c.RequestID)
 		}
 		if c.RequestID != "" {
-			return &tenure.InvalidError{Field: "request_id", Value: c.RequestID, Bound: "left out where an epoch names the tenure"}
+			return &tenure.InvalidError{Field: "request_id", Value: fmt.Sprintf("%.64q", c.RequestID), Bound: "left out where an epoch names the tenure"}
 		}
 	}
 	return tenure.ValidateEpoch(c.Epoch)

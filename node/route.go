@@ -79,15 +79,18 @@ type routing struct {
 	last    error // what the newest attempt said
 }
 
-// checkAll answers the invalid commands; they are not sent.
+// checkAll answers the invalid commands; they are not sent, nor is what goes as
+// one with them.
 func (c *routing) checkAll() {
 	largest := c.largest()
-	for i := range c.batch.commands {
-		if err := check(&c.batch.commands[i], c.batch.wait(i), largest); err != nil {
-			c.results[i].Err = err
-			continue
+	for i := 0; i < len(c.batch.commands); {
+		end := c.batch.unit(i)
+		err := c.batch.checkUnit(i, end, largest)
+		for ; i < end; i++ {
+			if c.results[i].Err = err; err == nil {
+				c.open = append(c.open, i)
+			}
 		}
-		c.open = append(c.open, i)
 	}
 }
 
@@ -105,6 +108,9 @@ func (c *routing) try(ctx context.Context) {
 	results := leaseInParts(ctx, way, attempt)
 	still := c.open[:0]
 	for n, i := range c.open {
+		if c.batch.unit(i) > i+1 { // its release is the next that is open
+			agree(c.batch.commands[i].Key, &results[n], &results[n+1])
+		}
 		if !c.settle(i, results[n]) {
 			still = append(still, i)
 		}
@@ -133,36 +139,17 @@ func (c *routing) settle(i int, result tenure.Result) bool {
 		if !unavailable.MaybeApplied || !c.batch.releases(i) {
 			return false
 		}
-	case c.maybe[i] && errors.Is(result.Err, tenure.ErrHeld):
-		// The log says that this id has no tenure now. An earlier attempt may
-		// still be under way to a node, so it may have one yet: this must not
-		// be told as held, not even as a cause.
-		result.Err = c.noLongerDefinite(i, "acquire", result.Err)
-	case c.maybe[i] && c.batch.commands[i].Kind == fsm.Forget && errors.Is(result.Err, tenure.ErrLost):
-		// The tenure is over now. An earlier attempt may have been applied while
-		// it stood, and then the key's copies are dead.
-		result.Err = c.noLongerDefinite(i, "forget", result.Err)
+	case c.maybe[i] && result.Err != nil:
+		result.Err = afterUnknown(&c.batch.commands[i], result.Err)
 	}
 	c.results[i] = result
 	return true
 }
 
-// noLongerDefinite returns what to tell of a refusal of command i that says
-// nothing of the attempts before it.
-func (c *routing) noLongerDefinite(i int, what string, last error) error {
-	return &tenure.UnavailableError{Key: c.batch.commands[i].Key, MaybeApplied: true,
-		Reason: "an earlier attempt of this " + what + " has no known outcome; the last one: " + last.Error()}
-}
-
-// releases reports whether command i is a release or the forget that goes right
-// before one.
-func (b *batch) releases(i int) bool {
-	c := &b.commands[i]
-	if c.Kind == fsm.Forget && i+1 < len(b.commands) {
-		next := &b.commands[i+1]
-		return next.Kind == fsm.Release && next.Key == c.Key && next.Epoch == c.Epoch
-	}
-	return c.Kind == fsm.Release
+// releases reports whether command i is a release or the forget that goes with
+// one.
+func (b batch) releases(i int) bool {
+	return b.commands[i].Kind == fsm.Release || b.unit(i) > i+1
 }
 
 // giveUp answers all that is open when the call ended.
