@@ -74,15 +74,16 @@ func failureOf(err error) failure {
 	var invalid *tenure.InvalidError
 	var notLeader *NotLeader
 	switch {
+	// Unavailable first: its cause may be one of the others.
+	case errors.As(err, &unavailable):
+		f := failure{kind: failedUnavailable, key: unavailable.Key, maybe: unavailable.MaybeApplied, reason: unavailable.Reason}
+		f.cause, f.causeText = causeOf(unavailable.Err)
+		return f
 	case errors.As(err, &held):
 		return failure{kind: failedHeld, record: held.Record, remaining: held.Remaining}
 	case errors.As(err, &lost):
 		return failure{kind: failedLost, key: lost.Key, owner: lost.Owner, epoch: lost.Epoch,
 			requestID: lost.RequestID, record: lost.Record, reason: lost.Reason}
-	case errors.As(err, &unavailable):
-		f := failure{kind: failedUnavailable, key: unavailable.Key, maybe: unavailable.MaybeApplied, reason: unavailable.Reason}
-		f.cause, f.causeText = causeOf(unavailable.Err)
-		return f
 	case errors.As(err, &invalid):
 		return failure{kind: failedInvalid, key: invalid.Key, field: invalid.Field, value: invalid.Value, bound: invalid.Bound}
 	case errors.As(err, &notLeader):

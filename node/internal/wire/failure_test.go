@@ -54,3 +54,31 @@ func TestCauses(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// An outcome that is unknown because of a refusal does not arrive as that
+// refusal, neither for a whole request nor for one command.
+func TestUnknownOutcomeIsNotItsCause(t *testing.T) {
+	for _, cause := range []error{
+		&tenure.HeldError{Record: tenure.Record{Key: "k", Owner: "o", Epoch: 1, Held: true}},
+		&tenure.LostError{Key: "k", Owner: "o", Epoch: 1},
+		&tenure.InvalidError{Key: "k", Field: "key"},
+	} {
+		sent := &tenure.UnavailableError{Key: "k", MaybeApplied: true, Reason: "an earlier attempt", Err: cause}
+		_, whole := DecodeLeaseAnswer(AppendFailure(nil, sent), commands)
+		results, err := DecodeLeaseAnswer(AppendLeaseAnswer(nil, commands[:1], []tenure.Result{{Err: sent}}), commands[:1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range []error{whole, results[0].Err} {
+			var unavailable *tenure.UnavailableError
+			if !errors.As(got, &unavailable) || !unavailable.MaybeApplied || got.Error() != sent.Error() {
+				t.Errorf("got %#v, want %v", got, sent)
+			}
+			for _, other := range []error{tenure.ErrHeld, tenure.ErrLost, tenure.ErrInvalid} {
+				if errors.Is(got, other) {
+					t.Errorf("%v arrived as %v", sent, other)
+				}
+			}
+		}
+	}
+}

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"example.com/tenure"
 	"example.com/tenure/fsm"
@@ -50,13 +49,12 @@ func appendResult(dst []byte, c *fsm.Command, r *tenure.Result, index *uint64) [
 }
 
 func appendError(dst []byte, c *fsm.Command, err error) []byte {
-	var held *tenure.HeldError
-	if errors.As(err, &held) {
-		same := sameRecord(c, &held.Record)
-		dst = appendRelative(append(dst, resultRefused|same), same, &held.Record)
-		return binary.AppendUvarint(dst, packDuration(held.Remaining))
-	}
 	f := failureOf(err)
+	if f.kind == failedHeld {
+		same := sameRecord(c, &f.record)
+		dst = appendRelative(append(dst, resultRefused|same), same, &f.record)
+		return binary.AppendUvarint(dst, packDuration(f.remaining))
+	}
 	same := f.relate(c)
 	part := f.append(nil)
 	dst = binary.AppendUvarint(append(dst, resultFailed|same), uint64(len(part)))
