@@ -3,6 +3,7 @@ package holdertest
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -168,11 +169,7 @@ func (s *Store) Release(ctx context.Context, req tenure.ReleaseRequest) []tenure
 }
 
 func (s *Store) release(owner string, e tenure.Ending, forget bool) tenure.Result {
-	identity := tenure.ValidateEpoch(e.Epoch)
-	if e.Epoch == 0 {
-		identity = tenure.ValidateRequestID(e.RequestID)
-	}
-	if err := validate(e.Key, owner, identity); err != nil {
+	if err := validate(e.Key, owner, identity(e)); err != nil {
 		return tenure.Result{Err: err}
 	}
 	r := s.records[e.Key]
@@ -190,6 +187,17 @@ func (s *Store) release(owner string, e tenure.Ending, forget bool) tenure.Resul
 		delete(s.records, e.Key)
 	}
 	return tenure.Result{Grant: tenure.Grant{Record: r.Record}}
+}
+
+// identity returns what is wrong with how an ending names its tenure.
+func identity(e tenure.Ending) error {
+	switch {
+	case e.RequestID == "":
+		return tenure.ValidateEpoch(e.Epoch)
+	case e.Epoch == 0:
+		return tenure.ValidateRequestID(e.RequestID)
+	}
+	return &tenure.InvalidError{Field: "request_id", Value: fmt.Sprintf("%.64q", e.RequestID), Bound: "left out where an epoch names the tenure"}
 }
 
 // held returns the record of a tenure, or how it was lost.

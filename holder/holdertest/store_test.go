@@ -270,6 +270,12 @@ func TestInvalid(t *testing.T) {
 		a.refused(a.renew("good", 1, time.Microsecond), tenure.ErrInvalid)
 		a.refused(a.forget("good", 0), tenure.ErrInvalid)
 		a.refused(a.release(tenure.Ending{Key: "good"}, false), tenure.ErrInvalid)
+		for _, forget := range []bool{false, true} { // refused whole: nothing is forgotten either
+			a.refused(a.release(tenure.Ending{Key: "good", Epoch: 1, RequestID: "1"}, forget), tenure.ErrInvalid)
+		}
+		if r := s.Get("good").Record; !r.Held || r.ForgottenAtEpoch != 0 {
+			a.Errorf("got %+v", r)
+		}
 		nobody := user{a.T, s, ""}
 		nobody.refused(nobody.acquire("k", "1", 0), tenure.ErrInvalid)
 		if n := len(s.List()); n != 1 {
