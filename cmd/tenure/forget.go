@@ -14,6 +14,11 @@ From now on copies written under the tenure's epoch and all earlier ones are
 dead: no later owner reads them. The tenure itself goes on; release it when you
 are done. Stop writing before the call: what is written after it is lost.
 
+Exit code 4: the tenure is over. A forget that got no answer (exit code 5) and
+is called again says so, too, if the tenure has ended meanwhile: the first one
+was carried out only if the key's forgotten epoch, which 'tenure get' shows
+(forgotten_at_epoch in JSON), is the tenure's or a later one.
+
   tenure forget tenant-1 --owner replica-7/1 --epoch 4
 `,
 	prepare: prepareForget,
