@@ -38,6 +38,9 @@ func (d *Defect) In(arena string) (*Defect, error) {
 	if d.Stories != "" {
 		return nil, fmt.Errorf("%s is exposed by the stories of %s only", d.Name, d.Stories)
 	}
+	if d.Virtual != "" && arena != plan.Virtual {
+		return nil, fmt.Errorf("%s shows in the virtual arena only: %s", d.Name, d.Virtual)
+	}
 	there := *d
 	there.draw.Arena = arena
 	if there.draw.Safety == defaultDuration && arena == plan.Process {

@@ -26,6 +26,9 @@ type Defect struct {
 	// Stories names the folder of the package whose stories expose the defect,
 	// for code that nothing in an arena reaches yet; "" if a plan does.
 	Stories string
+	// Virtual says why the defect shows in the virtual arena only, "" if it does
+	// with real processes as well.
+	Virtual string
 	// Takes is how long it took to catch it when that was last measured,
 	// without building; 0 is unknown.
 	Takes time.Duration

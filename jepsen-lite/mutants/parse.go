@@ -50,6 +50,8 @@ func (d *Defect) set(field, value string) (err error) {
 		d.fixed, err = readPlan(value)
 	case "stories":
 		d.Stories, d.Seeds, d.Expects = value, 1, []string{Stories}
+	case "only-virtual":
+		d.Virtual = value
 	case "takes":
 		d.Takes, err = time.ParseDuration(value)
 	case "duration":
