@@ -88,7 +88,12 @@ func (n *Node) admit(ctx context.Context, r *raft.Raft, ask *wire.Join) error {
 	if err := n.awaitCaughtUp(ctx, ask.Addr); err != nil {
 		return err
 	}
-	return await(ctx, n, r.AddVoter(server, raft.ServerAddress(ask.Addr), 0, remaining(ctx)))
+	if err := await(ctx, n, r.AddVoter(server, raft.ServerAddress(ask.Addr), 0, remaining(ctx))); err != nil {
+		// Also where Raft surely refused the vote: the node was let in.
+		return &tenure.UnavailableError{MaybeApplied: true, Err: err,
+			Reason: fmt.Sprintf("the node at %s was let in, but may have got no vote: then it stays a nonvoter until it joins again", ask.Addr)}
+	}
+	return nil
 }
 
 // examine asks the node at the address who it is, and refuses one that is not

@@ -33,35 +33,46 @@ func (n *Node) Join(ctx context.Context, id, addr string, nonvoter bool) error {
 // gone.
 func (n *Node) Remove(ctx context.Context, id string) error { return n.remove(ctx, id, 1) }
 
-// Transfer hands leadership to the voter with that id, or to any if id is
-// empty. It blocks until the leader says that another leads, or ctx ends.
-func (n *Node) Transfer(ctx context.Context, id string) error { return n.transfer(ctx, id, 1) }
-
 // atLeader runs f if this node leads, and else asks the leader, if the request
-// may still be passed on. It waits for a leader until ctx ends.
+// may still be passed on. It waits for a leader until ctx ends. Its errors are
+// those of the vocabulary, or a [*wire.NotLeader] if nothing may be passed on.
 func (n *Node) atLeader(ctx context.Context, hops int, f func(context.Context, *raft.Raft) error, pass func(context.Context, *wire.Conn) error) error {
 	ctx, cancel := n.bound(ctx)
 	defer cancel()
 	for attempt := 0; ; attempt++ {
-		if n.sequencer.Load() != nil {
-			return f(ctx, n.raft.Load())
-		}
-		id, addr := n.leader()
-		if hops == 0 {
-			return &wire.NotLeader{LeaderID: id, LeaderAddr: addr}
-		}
-		conn, err := n.leaderConn(ctx)
-		if err == nil {
-			err = pass(ctx, conn)
-		}
+		asked, err := n.tryAtLeader(ctx, hops, f, pass)
 		var notLeader *wire.NotLeader
-		if conn != nil && !errors.As(err, &notLeader) {
+		switch {
+		case asked && !errors.As(err, &notLeader):
 			return asUnavailable(err)
+		case hops == 0:
+			return err
 		}
 		if ended := n.router.backOff(ctx, attempt); ended != nil {
 			return &tenure.UnavailableError{Reason: err.Error(), Err: ended}
 		}
 	}
+}
+
+// tryAtLeader makes one attempt, and reports whether anybody was asked.
+func (n *Node) tryAtLeader(ctx context.Context, hops int, f func(context.Context, *raft.Raft) error, pass func(context.Context, *wire.Conn) error) (asked bool, err error) {
+	if n.sequencer.Load() != nil {
+		return true, f(ctx, n.raft.Load())
+	}
+	if hops == 0 {
+		return false, n.notLeader()
+	}
+	conn, err := n.leaderConn(ctx)
+	if err != nil {
+		return false, err
+	}
+	return true, pass(ctx, conn)
+}
+
+// notLeader says that this node does not lead, and who does.
+func (n *Node) notLeader() *wire.NotLeader {
+	id, addr := n.leader()
+	return &wire.NotLeader{LeaderID: id, LeaderAddr: addr}
 }
 
 // bound returns a context that ends with the node, too: no call outlives it.
@@ -85,16 +96,21 @@ func (n *Node) members(ctx context.Context, hops int) (members []tenure.Member, 
 }
 
 // confirmedMembers returns the members as this leader's configuration has them,
-// which was committed.
+// which was committed. An error is definite: only reading was tried.
 func (n *Node) confirmedMembers(ctx context.Context, r *raft.Raft) ([]tenure.Member, raft.Configuration, error) {
 	c, err := n.confirmed(ctx, func() (raft.Configuration, error) {
 		future := r.GetConfiguration()
 		return future.Configuration(), future.Error()
 	})
-	if err != nil {
+	var notLeader *wire.NotLeader
+	var unavailable *tenure.UnavailableError
+	switch {
+	case err == nil:
+		return n.listed(c), c, nil
+	case errors.As(err, &notLeader), errors.As(err, &unavailable):
 		return nil, raft.Configuration{}, err
 	}
-	return n.listed(c), c, nil
+	return nil, raft.Configuration{}, &tenure.UnavailableError{Reason: "no log entry confirmed who the members are", Err: err}
 }
 
 // confirmed reads the configuration and then has this leadership commit an
@@ -104,8 +120,7 @@ func (n *Node) confirmedMembers(ctx context.Context, r *raft.Raft) ([]tenure.Mem
 func (n *Node) confirmed(ctx context.Context, read func() (raft.Configuration, error)) (raft.Configuration, error) {
 	s := n.sequencer.Load()
 	if s == nil {
-		id, addr := n.leader()
-		return raft.Configuration{}, &wire.NotLeader{LeaderID: id, LeaderAddr: addr}
+		return raft.Configuration{}, n.notLeader()
 	}
 	c, err := read()
 	if err != nil {
@@ -201,56 +216,6 @@ func ids(c raft.Configuration) []string {
 	}
 	slices.Sort(found)
 	return found
-}
-
-func (n *Node) transfer(ctx context.Context, id string, hops int) error {
-	return n.atLeader(ctx, hops, func(ctx context.Context, r *raft.Raft) error {
-		if id == "" {
-			r.LeadershipTransfer()
-			return n.awaitTransfer(ctx)
-		}
-		server, _ := find(n.latest(), id)
-		switch {
-		case id == n.cfg.ID:
-			return nil
-		case server.ID == "" || server.Suffrage != raft.Voter:
-			return &tenure.InvalidError{Field: "id", Value: fmt.Sprintf("%q", id), Bound: "the id of a voter"}
-		}
-		r.LeadershipTransferToServer(server.ID, server.Address)
-		return n.awaitTransfer(ctx)
-	}, func(ctx context.Context, conn *wire.Conn) error {
-		return call(ctx, conn, wire.OpTransfer, wire.FlagForwarded, &wire.Target{ID: id}, &wire.Empty{})
-	})
-}
-
-// transferTimeouts is how many election timeouts a transfer may take: Raft gives
-// the other node one to catch up and one to be elected.
-const transferTimeouts = 3
-
-// awaitTransfer waits for a transfer by who leads, not by its future: Raft never
-// answers that if its main loop stands in a broken disk, whoever waits for it is
-// left behind, and it calls any loss of leadership a success.
-func (n *Node) awaitTransfer(ctx context.Context) error {
-	if n.voters() < 2 {
-		return &tenure.UnavailableError{Reason: "there is no other voter that could lead"}
-	}
-	patience := transferTimeouts * n.cfg.ElectionTimeout
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		if id, _ := n.leader(); id != "" && id != n.cfg.ID {
-			return nil
-		}
-		select {
-		case <-n.ctx.Done():
-			return &tenure.UnavailableError{MaybeApplied: true, Reason: "leadership was not handed over", Err: n.Err()}
-		default:
-		}
-		pause(ctx, readyPoll)
-		if err := ctx.Err(); err != nil {
-			return &tenure.UnavailableError{MaybeApplied: true, Reason: fmt.Sprintf("no other node took the leadership within %v", patience), Err: err}
-		}
-	}
 }
 
 // await waits for a future of a change of members. Raft answers it also when a

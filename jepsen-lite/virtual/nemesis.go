@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"example.com/tenure"
 	"example.com/tenure/jepsen-lite/history"
 	"example.com/tenure/jepsen-lite/plan"
 )
@@ -117,14 +116,13 @@ func (a *arena) transfer(_ *plan.Fault, names []string) func() {
 			continue
 		}
 		leader, term := a.leader(), a.term()
-		leads := n.Status().Role == tenure.RoleLeader // as far as it knows: then there is nothing to hand over
 		ctx, cancel := context.WithTimeout(a.ctx, time.Second)
 		err := n.Transfer(ctx, name)
 		cancel()
 		switch {
 		case err != nil:
 			a.note("transfer to " + name + ": " + err.Error())
-		case !leads && leader != name && a.term() <= term:
+		case leader != name && a.leader() != name && a.term() <= term:
 			a.fail("leadership was handed over from %s to %s in term %d, and no node knows a later one", leader, name, term)
 		}
 	}
