@@ -25,9 +25,11 @@ func TestTransferThatEndsElsewhereIsNone(t *testing.T) {
 	others[0].Close()
 	told := make(chan error, 1)
 	go func() { told <- leader.Transfer(ctx, wanted) }()
-	for begun := false; !begun && ctx.Err() == nil; {
-		_, err := leader.Members(ctx)
-		begun = errors.Is(err, raft.ErrLeadershipTransferInProgress)
+	// It has begun once Raft refuses entries because of it, or has refused them.
+	for end := time.Now().Add(500 * time.Millisecond); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := leader.Members(ctx); errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+			break
+		}
 	}
 	for others[1].Status().Role != tenure.RoleLeader && ctx.Err() == nil {
 		_ = leader.Transfer(ctx, other) // tried until Raft has given the first one up
