@@ -117,17 +117,10 @@ const manyLapses = 5
 // the other: one may be let go by a holder that nobody waits behind.
 func (d *drawing) pauseAtGate(away stretch) (during []stretch) {
 	p := d.plan
-	room := (time.Duration(p.Safety) - 4*time.Duration(p.TTL)) / 3
-	for i, point := range []string{BeforeWrite, AfterWrite} {
+	for _, point := range []string{BeforeWrite, AfterWrite} {
 		replicas := d.replicas()[p.Embedded%p.Replicas:] // without a node, so that only they stand still
 		f := Fault{Kind: PauseGate, Targets: d.some(replicas, 1), For: 2 * p.TTL, Point: point}
-		for range 10 {
-			first := time.Duration(p.TTL) + time.Duration(i)*room
-			f.At = d.within(first, first+room)
-			if !away.crosses(&f) {
-				break
-			}
-		}
+		d.place(&f, away, during)
 		p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 			k, _ := kindOf(other.Kind)
 			return k.replicas && !k.nodes && other.At < f.At+f.For && other.Ends() > time.Duration(f.At) &&
@@ -149,26 +142,31 @@ func (d *drawing) loseAnswers(given bool, away stretch, gates []stretch) {
 		return
 	}
 	f := Fault{Kind: Partition, Targets: links(d.nodes(), d.replicas()[p.Embedded%p.Replicas:]), For: p.TTL + p.TTL/4}
-	var free, present []Duration // instants at which it can begin, and those at which at least the leader is there
-	for at := p.TTL; time.Duration(at+f.For) < time.Duration(p.Safety); at += Duration(100 * time.Millisecond) {
-		f.At = at
-		if away.crosses(&f) {
+	d.place(&f, away, gates)
+	p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
+		return other.Kind == Partition && stretch{time.Duration(f.At), f.Ends()}.crosses(&other)
+	})
+	p.Faults = append(p.Faults, f)
+	d.call(check.UnknownOutcomes)
+}
+
+// place draws when a fault strikes: at some instant after the first TTL at which
+// the leader is there and, if possible, none of the others goes on.
+func (d *drawing) place(f *Fault, away stretch, others []stretch) {
+	var free, present []Duration
+	for f.At = d.plan.TTL; f.Ends() < time.Duration(d.plan.Safety); f.At += Duration(100 * time.Millisecond) {
+		if away.crosses(f) {
 			continue
 		}
-		present = append(present, at)
-		if !slices.ContainsFunc(gates, func(s stretch) bool { return s.crosses(&f) }) {
-			free = append(free, at)
+		present = append(present, f.At)
+		if !slices.ContainsFunc(others, func(s stretch) bool { return s.crosses(f) }) {
+			free = append(free, f.At)
 		}
 	}
 	if len(free) == 0 {
 		free = present
 	}
 	f.At = free[d.rng.IntN(len(free))]
-	p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
-		return other.Kind == Partition && stretch{time.Duration(f.At), f.Ends()}.crosses(&other)
-	})
-	p.Faults = append(p.Faults, f)
-	d.call(check.UnknownOutcomes)
 }
 
 // oneOf returns the first of the kinds that exist in the plan, and makes the
