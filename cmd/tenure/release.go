@@ -21,7 +21,9 @@ With --forget the copies that were written under this and all earlier epochs
 are given up, and a key that needs none leaves nothing behind in the cluster.
 
 Exit code 4: the tenure was over already. A release that got no answer (exit
-code 5) and is called again says so, too, if the first one was carried out.
+code 5) and is called again says so, too, if the first one was carried out. By
+a request id it says that no such tenure stands now: an acquire that is still on
+its way, through a node that stood still, may begin one, for one TTL.
 
   tenure release tenant-1 --owner replica-7/1 --epoch 4
 `,
