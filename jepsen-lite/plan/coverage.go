@@ -124,7 +124,7 @@ func (d *drawing) pauseAtGate(away stretch) (during []stretch) {
 		p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 			k, _ := kindOf(other.Kind)
 			return k.replicas && !k.nodes && other.At < f.At+f.For && other.Ends() > time.Duration(f.At) &&
-				slices.Contains(other.Targets, f.Targets[0])
+				(slices.Contains(other.Targets, f.Targets[0]) || p.Replicas == 2) // somebody has to take over
 		})
 		p.Faults = append(p.Faults, f)
 		during = append(during, stretch{time.Duration(f.At - p.TTL/5), f.Ends()})
