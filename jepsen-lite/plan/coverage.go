@@ -123,11 +123,13 @@ func (d *drawing) pauseAtGate(away stretch) (during []stretch) {
 		d.place(&f, away, during)
 		p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 			k, _ := kindOf(other.Kind)
-			return k.replicas && !k.nodes && other.At < f.At+f.For && other.Ends() > time.Duration(f.At) &&
-				(slices.Contains(other.Targets, f.Targets[0]) || p.Replicas == 2) // somebody has to take over
+			same := func(target string) bool { return p.HostOf(target) == p.HostOf(f.Targets[0]) }
+			return other.At < f.At+f.For && other.Ends() > time.Duration(f.At) &&
+				((k.nodes || k.replicas) && slices.ContainsFunc(other.Targets, same) ||
+					k.replicas && !k.nodes && p.Replicas == 2) // somebody has to take over
 		})
 		p.Faults = append(p.Faults, f)
-		during = append(during, stretch{time.Duration(f.At - p.TTL/5), f.Ends()})
+		during = append(during, stretch{time.Duration(f.At - p.TTL/5), f.Ends() + time.Duration(p.TTL)})
 	}
 	return during
 }
