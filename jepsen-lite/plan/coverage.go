@@ -120,7 +120,9 @@ func (d *drawing) pauseAtGate(away stretch) (during []stretch) {
 	for _, point := range []string{BeforeWrite, AfterWrite} {
 		replicas := d.replicas()[p.Embedded%p.Replicas:] // without a node, so that only they stand still
 		f := Fault{Kind: PauseGate, Targets: d.some(replicas, 1), For: 2 * p.TTL, Point: point}
-		d.place(&f, away, during)
+		// The replica may come to that point much later, and then has to stand
+		// still for as long.
+		d.place(&f, away, during, time.Duration(p.Safety)*3/4)
 		p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 			k, _ := kindOf(other.Kind)
 			same := func(target string) bool { return p.HostOf(target) == p.HostOf(f.Targets[0]) }
@@ -144,7 +146,7 @@ func (d *drawing) loseAnswers(given bool, away stretch, gates []stretch) {
 		return
 	}
 	f := Fault{Kind: Partition, Targets: links(d.nodes(), d.replicas()[p.Embedded%p.Replicas:]), For: p.TTL + p.TTL/4}
-	d.place(&f, away, gates)
+	d.place(&f, away, gates, time.Duration(p.Safety))
 	p.Faults = slices.DeleteFunc(p.Faults, func(other Fault) bool {
 		return other.Kind == Partition && stretch{time.Duration(f.At), f.Ends()}.crosses(&other)
 	})
@@ -153,10 +155,11 @@ func (d *drawing) loseAnswers(given bool, away stretch, gates []stretch) {
 }
 
 // place draws when a fault strikes: at some instant after the first TTL at which
-// the leader is there and, if possible, none of the others goes on.
-func (d *drawing) place(f *Fault, away stretch, others []stretch) {
+// the leader is there and, if possible, none of the others goes on. It is healed
+// by the end, if nothing delays it.
+func (d *drawing) place(f *Fault, away stretch, others []stretch, end time.Duration) {
 	var free, present []Duration
-	for f.At = d.plan.TTL; f.Ends() < time.Duration(d.plan.Safety); f.At += Duration(100 * time.Millisecond) {
+	for f.At = d.plan.TTL; f.Ends() < end; f.At += Duration(100 * time.Millisecond) {
 		if away.crosses(f) {
 			continue
 		}
