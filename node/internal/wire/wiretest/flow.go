@@ -70,7 +70,7 @@ func (f *flow) put(p []byte) (int, error) {
 		switch {
 		case f.shut:
 			return done, net.ErrClosed
-		case f.gone:
+		case f.gone && !f.held: // else nobody has told us
 			return done, syscall.EPIPE
 		case f.write.passed():
 			return done, os.ErrDeadlineExceeded
