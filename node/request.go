@@ -6,6 +6,7 @@ import (
 
 	"example.com/tenure"
 	"example.com/tenure/fsm"
+	"example.com/tenure/node/internal/leader"
 )
 
 // A batch is the commands of one call, as they go over the wire and into the
@@ -94,19 +95,11 @@ func releaseBatch(req tenure.ReleaseRequest) (b batch, at []int) {
 	return b, at
 }
 
-// together reports whether two commands in a row are one release that also
-// forgets. Nobody may be left with a tenure that is forgotten and stands, so the
-// two are sent, answered and repeated as one, as the leader puts them into one
-// entry.
-func together(c, next *fsm.Command) bool {
-	return c.Kind == fsm.Forget && next.Kind == fsm.Release &&
-		c.Key == next.Key && c.Epoch == next.Epoch && c.Owner == next.Owner
-}
-
 // unit returns the end of the commands from i on that go as one: one command, or
-// the two of a release that also forgets.
+// the two of a release that also forgets. They are sent, answered and repeated as
+// one, as the leader puts them into one entry.
 func (b batch) unit(i int) (end int) {
-	if i+1 < len(b.commands) && together(&b.commands[i], &b.commands[i+1]) {
+	if i+1 < len(b.commands) && leader.Together(&b.commands[i], &b.commands[i+1]) {
 		return i + 2
 	}
 	return i + 1

@@ -195,7 +195,7 @@ func (s *Sequencer) takeTenures(e *entry, quarters int) {
 		t := &s.tenures[done]
 		for t.from < len(t.req.Commands) && !e.full(quarters) {
 			to := min(t.from+translateChunk, len(t.req.Commands))
-			if to < len(t.req.Commands) && together(&t.req.Commands[to-1], &t.req.Commands[to]) {
+			if to < len(t.req.Commands) && Together(&t.req.Commands[to-1], &t.req.Commands[to]) {
 				to++
 			}
 			s.takeSpan(e, t.req, t.from, to)
@@ -212,10 +212,10 @@ func (s *Sequencer) takeTenures(e *entry, quarters int) {
 // measured, at once.
 const translateChunk = 256
 
-// together reports whether two commands are one release that also forgets: no
-// entry may have the one without the other, or a failure in between would leave
-// a tenure that is forgotten and stands.
-func together(c, next *fsm.Command) bool {
+// Together reports whether two commands in a row are one release that also
+// forgets: no request and no entry may have the one without the other, or a
+// failure in between would leave a tenure that is forgotten and stands.
+func Together(c, next *fsm.Command) bool {
 	return c.Kind == fsm.Forget && next.Kind == fsm.Release && c.Key == next.Key && c.Epoch == next.Epoch
 }
 
